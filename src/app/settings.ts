@@ -59,10 +59,10 @@ const HOSTS = {
 const SHORTEST_KEY = 16
 const LONGEST_SERVICE_NAME = 50
 const LONGEST_WEBHOOK_URL = 2_048
-const KEY = new RegExp(`^[!-~]{${SHORTEST_KEY},}$`)
+const KEY = /^[!-~]{16,}$/
 
-const visible = (length: string, expression: RegExp) =>
-  text({}, `${length} characters, none of them a control character`, expression)
+const visible = (length: string, pattern: RegExp) =>
+  text({}, `${length} characters, none of them a control character`, pattern)
 
 /** In the order of the help and of docs/reference.md, by their key in the configuration. */
 export const settings = {
@@ -148,18 +148,13 @@ export const settings = {
   }),
   signingKey: optional({
     name: 'FARTHING_SIGNING_KEY',
-    ...reads(visible(`${SHORTEST_KEY} or more`, new RegExp(`^\\P{Cc}{${SHORTEST_KEY},}$`, 'u'))),
+    ...reads(visible(`${SHORTEST_KEY} or more`, /^\P{Cc}{16,}$/u)),
     meaning: `The signing key of that webhook, ${SHORTEST_KEY} or more characters`,
     isSecret: true,
   }),
   serviceName: optional({
     name: 'FARTHING_SERVICE_NAME',
-    ...reads(
-      visible(
-        `at most ${LONGEST_SERVICE_NAME}`,
-        new RegExp(`^\\P{Cc}{0,${LONGEST_SERVICE_NAME}}$`, 'u'),
-      ),
-    ),
+    ...reads(visible(`at most ${LONGEST_SERVICE_NAME}`, /^\P{Cc}{0,50}$/u)),
     initial: '`Farthing payments`, or `Taliadau Farthing` in Welsh',
     meaning: `The name of your service in the header and the titles of the hosted pages, at most ${LONGEST_SERVICE_NAME} characters. It is the same in both languages`,
   }),

@@ -2,13 +2,19 @@ import { spawn } from 'node:child_process'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { hint } from '../core/invocation.ts'
+import { either, oneOf, text } from '../core/values.ts'
 import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { useDatabase } from './database.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { note, print, printJson } from './output.ts'
+import { option } from './parse.ts'
 import { connect, serviceOptions } from './running-service.ts'
+
+const pages = ['home', 'payments', 'docs'] as const
+const payment = text({ pattern: '^[0-9a-v]{26}$' }, 'the identifier of a payment')
+const parsePage = option(either(oneOf(pages), payment))
 
 const options = {
   account: {
@@ -27,7 +33,7 @@ export const open = defineCommand({
   argument: {
     value: '[page]',
     meaning: 'home, payments, docs, or the identifier of a payment',
-    values: ['home', 'payments', 'docs'],
+    values: pages,
     parse: parsePage,
     initial: 'home',
   },
@@ -41,11 +47,6 @@ signs in with a key of the account in the database that DATABASE_URL names.`,
     note(`Opened ${new URL(url).origin} in your browser.`)
   },
 })
-
-function parsePage(text: string): string {
-  if (/^(home|payments|docs|[0-9a-v]{26})$/.test(text)) return text
-  throw wrongUsage('It must be home, payments, docs, or the identifier of a payment.')
-}
 
 async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
   const site = options.url ?? config.url

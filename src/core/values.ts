@@ -46,14 +46,15 @@ export const accountName = text(
   '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
 )
 
+/** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
 /** Text of at most so many UTF-16 code units that a database can keep. */
 export const textUpTo = (length: number): Reader<string> => ({
   schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
   rule: length < Infinity ? `text of at most ${length} characters` : 'text',
-  read(given) {
-    const isKept = typeof given === 'string' && !given.includes('\0') && given.isWellFormed()
-    return isKept && given.length <= length ? given : undefined
-  },
+  read: given =>
+    typeof given === 'string' && isStorable(given) && given.length <= length ? given : undefined,
 })
 
 export const digits = (count: number): Reader<string> => ({

@@ -169,14 +169,10 @@ onOneDatabase('OpenAPI: document', service => {
         .filter((parameter: Body) => parameter.in === 'query')
         .map(({ name }: Body) => name)
     assert.deepEqual(names('/v1/agreements'), ['status', 'reference', 'page', 'display_size'])
-    assert.deepEqual(names('/v1/refunds'), [
-      'from_date',
-      'to_date',
-      'from_settled_date',
-      'to_settled_date',
-      'page',
-      'display_size',
-    ])
+    const times = ['from_date', 'to_date', 'from_settled_date', 'to_settled_date']
+    const ofRefunds = [...times, 'page', 'display_size']
+    assert.deepEqual(names('/v1/refunds'), ofRefunds)
+    assert.deepEqual(names('/v1/disputes'), [...ofRefunds, 'status'])
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 

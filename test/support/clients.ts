@@ -97,6 +97,11 @@ export const clients: Record<string, Integration> = Object.fromEntries([
       assert.deepEqual(statuses, [204, 409, 409])
     },
   ),
+  client('a used key, as only a plan says', '', async ({ api, plan }) => {
+    await plan({ on: 'createPayment', answer: { status: 409, code: 'P0191' } })
+    const { status } = await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
+    assert.equal(status, 409)
+  }),
   client(
     'a return_url with the scheme and host of the payment pages, at another port',
     'P2 note, P18 note',

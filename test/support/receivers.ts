@@ -84,6 +84,9 @@ const STATUSES_OF: Record<string, string[]> = {
 
 const notSeen = (...ids: string[]): Record<string, string> =>
   Object.fromEntries(ids.map(id => [id, 'not seen']))
+/** Of the one that is not steady. */
+let refusals = 0
+
 /** What no answer of a receiver shows that accepts a forgery. */
 const BY_ANSWERS_ALONE = notSeen('R3', 'R4', 'R8')
 
@@ -169,6 +172,10 @@ export const judgingReceivers: Record<string, JudgingReceiver> = {
   'needs the links': {
     judge: refusing(({ message }) => !message.resource._links, 500),
     probed: { R9: 'warn', R10: 'fail' },
+  },
+  'refuses the resource type PAYMENT once': {
+    judge: refusing(({ message }) => message.resource_type === 'PAYMENT' && refusals++ === 0),
+    probed: { R9: 'not seen' },
   },
   'takes the resource type payment alone': {
     judge: refusing(({ message }) => message.resource_type !== 'payment', 422),

@@ -21,7 +21,8 @@ describe('Sending', { concurrency: true }, () => {
       const receiver = await receiverThat()
       const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
       const body = '{"description":"Caffè pitch, £46.50 🎪"}'
-      const outcome = await loopbackSend()({ url: `${receiver.url}/a%20b?c=d&e#f`, headers, body })
+      const url = `${receiver.url}/a%20b?c=d&e#f`
+      const outcome = await loopbackSend()({ url, headers, body, timeout: 60_000 })
       assert.equal(outcome.status, 'SUCCESSFUL')
       assert.ok(Number.isInteger(outcome.response_time), `${outcome.response_time} ms`)
       const [request] = await receiver.next()

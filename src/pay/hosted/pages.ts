@@ -80,7 +80,7 @@ ${formElement(form, [
 ])}
 ${formElement(cancel, [])}`
   const title = error ? text.errorTitle(heading) : heading
-  return pageHeaded(site, payment.language, title, beside(paymentPanel(payment, text), top, rest))
+  return pageHeaded(site, payment.language, title, beside(payment, text, top, rest))
 }
 
 function scenarioPicker(
@@ -120,7 +120,7 @@ ${section(cardHeading, cardAndPerson)}
 ${formElement(form, [
   buttonGroup([button({ id: 'confirm', text: confirmButton }), cancelButton(text)]),
 ])}`
-  return pageHeaded(site, language, heading, beside(paymentPanel(payment, text), top, rest))
+  return pageHeaded(site, language, heading, beside(payment, text, top, rest))
 }
 
 /** Submits the form with the id `form`, or the form around it. */
@@ -152,10 +152,12 @@ export function endingOf(payment: Payment): Ending {
 /** The page that says how a payment ended (Specification, *States and transitions*). */
 export function endPage(site: Site, ending: Ending, way: ReturnLink): string {
   const { [ending]: text, continueHint } = messages[way.language]
-  return messagePage(site, way, text.heading, [...text.body, continueHint])
+  return messagePage(site, way, { ...text, body: [...text.body, continueHint] })
 }
 
-function messagePage(site: Site, way: ReturnLink, heading: string, body: string[]): string {
+type Sentences = { heading: string; body: string[] }
+
+function messagePage(site: Site, way: ReturnLink, { heading, body }: Sentences): string {
   const content = html`
 <h1 class="govuk-heading-l">${heading}</h1>
 ${paragraphs(body)}
@@ -178,10 +180,7 @@ const errorPages = {
 export function errorPage(site: Site, status: number, way?: ReturnLink): string {
   const name =
     errorPages[status as keyof typeof errorPages] ?? (status < 500 ? 'badRequest' : 'fault')
-  if (way) {
-    const { heading, body } = messages[way.language][name]
-    return messagePage(site, way, heading, body)
-  }
+  if (way) return messagePage(site, way, messages[way.language][name])
   const content = html`
 <h1 class="govuk-heading-l">${en[name].heading}</h1>
 ${paragraphs(en[name].body)}
@@ -193,20 +192,18 @@ ${paragraphs(cy[name].body)}
   return pageHeaded(site, 'en', en[name].heading, layout.twoThirds(content))
 }
 
-/** On a wide screen `panel` is on the right of the rest. On a narrow one it is between `top` and `rest`. */
-const beside = (panel: Html, top: Html, rest: Html): Html => html`<div class="farthing-columns">
+/** On a wide screen the panel of the payment is on the right of the rest. On a narrow one it is between `top` and `rest`. */
+const beside = (payment: PaymentSummary, text: Messages, top: Html, rest: Html): Html =>
+  html`<div class="farthing-columns">
 <div>
 ${top}
 </div>
-${panel}
+<div class="farthing-panel">
+${section(text.summary.heading, paymentRows(payment, text))}
+</div>
 <div>
 ${rest}
 </div>
-</div>`
-
-const paymentPanel = (payment: PaymentSummary, text: Messages): Html =>
-  html`<div class="farthing-panel">
-${section(text.summary.heading, paymentRows(payment, text))}
 </div>`
 
 function section(heading: string, rows: SummaryRow[]): Html {

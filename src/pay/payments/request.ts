@@ -1,10 +1,10 @@
 import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
+import { isStorable } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
   checkLimit,
   isObject,
-  isStorable,
   type Json,
   readFields,
   STORABLE_RULE,

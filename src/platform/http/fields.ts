@@ -1,4 +1,5 @@
 import { type FieldCodes, invalid, missing, outsideLimit } from '../../core/errors.ts'
+import { isStorable } from '../../core/values.ts'
 import { plainText } from './schema.ts'
 
 export type Json = Record<string, unknown>
@@ -24,9 +25,6 @@ const FORBIDDEN = new RegExp(plainText.not.pattern)
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 /** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 export const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')

@@ -1,9 +1,8 @@
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
-import { afterInstant, day, instant, integer, time } from '../../core/values.ts'
+import { afterInstant, day, instant, integer, isStorable, time } from '../../core/values.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
-import { isStorable } from './fields.ts'
 import { parameter, type QueryParameters } from './query.ts'
 
 /** Searches: their query parameters and the page that they return. Rules: docs/spec-gaps.md. */

@@ -7,8 +7,7 @@ import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import type { MessageStatus } from '../../pay/webhooks/webhook.ts'
 import { findPart, join, numbered, where } from '../../platform/database/select.ts'
-import { wasAccepted } from '../record/by-hand.ts'
-import { among } from '../record/store.ts'
+import { among, wasAccepted } from '../record/store.ts'
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = {

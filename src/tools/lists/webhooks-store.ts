@@ -21,8 +21,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
-import { wasAccepted } from '../record/by-hand.ts'
-import { among } from '../record/store.ts'
+import { among, wasAccepted } from '../record/store.ts'
 
 /** With the newest of its messages that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }

@@ -4,19 +4,12 @@ import type { Database } from '../../core/ports.ts'
 import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 import type { Evidence, Exchange } from './exchange.ts'
-import { among, byBeginning, exchangeRows } from './store.ts'
+import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
 
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
-/** The condition of such a send that its own receiver accepted. */
-const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
-
-/** The condition of a message, in a table of messages, that its receiver accepted when it was sent again. */
-export const wasAccepted = (table: string): string =>
-  `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
-     and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
-
+/** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
 /** The newest such send of each of these messages that failed. A message without a status counts as failed. */

@@ -5,10 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Statement, Time } from '../../core/ports.ts'
+import { isStorable } from '../../core/values.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { formOf } from '../../platform/http/body.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
-import { inUtf8, isStorable } from '../../platform/http/fields.ts'
+import { inUtf8 } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import {
   type AttemptToRecord,

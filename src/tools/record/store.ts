@@ -159,6 +159,14 @@ function hasText({ path, query, request_body, response_body }: Exchange, folded:
   )
 }
 
+/** The condition of a send by hand that its own receiver accepted. */
+export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
+
+/** The condition of a message, in a table of messages, that its receiver accepted when it was sent again. */
+export const wasAccepted = (table: string): string =>
+  `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
+     and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
+
 /** A page of exchanges to follow. `since`: that began then or later, in milliseconds on the machine's clock. */
 export async function followExchanges(
   database: Database,

@@ -11,7 +11,7 @@ import { notFound, tooMany } from './errors.ts'
 import { readFields } from './fields.ts'
 import { type NewPlan, newPlan, readPlan } from './plan-wire.ts'
 
-export type PlanContext = ToolContext & {
+type PlanContext = ToolContext & {
   /** The endpoints that a plan can name. */
   operations: readonly Endpoint[]
 }
@@ -39,7 +39,7 @@ export async function makePlan(
 }
 
 /** A request below /control, for whoever has a button and no terminal. */
-export type Act = { path: 'plans' | 'clock'; body: Readonly<Record<string, unknown>> }
+type Act = { path: 'plans' | 'clock'; body: Readonly<Record<string, unknown>> }
 
 /** Does what the request would do. Throws its errors. */
 export async function steer(context: PlanContext, account: Account, { path, body }: Act) {

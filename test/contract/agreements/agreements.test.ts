@@ -14,38 +14,27 @@ const good = { reference: 'PLAN-8', description: 'Monthly plan', user_identifier
 
 type Fault = [fields: Record<string, unknown>, status: number, code: string, field: string]
 
+const wrong = (fields: string[], status: number, code: string, ...values: unknown[]): Fault[] =>
+  fields.flatMap(field => values.map((value): Fault => [{ [field]: value }, status, code, field]))
+
 const REQUIRED = ['reference', 'description']
+const long = 'x'.repeat(256)
 const faults: Fault[] = [
-  ...REQUIRED.flatMap(field =>
-    [undefined, null, '', ' \n '].map((value): Fault => [{ [field]: value }, 400, 'P2101', field]),
-  ),
-  ...REQUIRED.flatMap(field =>
-    [1, false, {}, 'a<b', 'a>b', 'a|b'].map(
-      (value): Fault => [{ [field]: value }, 400, 'P2102', field],
-    ),
-  ),
-  ...[1, {}].map((value): Fault => [{ user_identifier: value }, 400, 'P2102', 'user_identifier']),
-  ...[...REQUIRED, 'user_identifier'].flatMap(field =>
-    ['x'.repeat(256), '\0', 'a\ud800'].map(
-      (value): Fault => [{ [field]: value }, 422, 'P0102', field],
-    ),
-  ),
-  [{ user_identifier: '' }, 422, 'P0102', 'user_identifier'],
+  ...wrong(REQUIRED, 400, 'P2101', undefined, null, '', ' \n '),
+  ...wrong(REQUIRED, 400, 'P2102', 1, false, {}, 'a<b', 'a>b', 'a|b'),
+  ...wrong(['user_identifier'], 400, 'P2102', 1, {}),
+  ...wrong([...REQUIRED, 'user_identifier'], 422, 'P0102', long, '\0', 'a\ud800'),
+  ...wrong(['user_identifier'], 422, 'P0102', ''),
 ]
 
 /** Requests with several errors each. The error named here comes first in the order of checks. */
 const order: Fault[] = [
   [{ reference: '', description: 1 }, 400, 'P2101', 'reference'],
   [{ reference: 1, description: '' }, 400, 'P2102', 'reference'],
-  [{ reference: 'x'.repeat(256), description: null }, 400, 'P2101', 'description'],
-  [{ reference: 'x'.repeat(256), user_identifier: 1 }, 400, 'P2102', 'user_identifier'],
-  [
-    { reference: 'x'.repeat(256), description: 'x'.repeat(256), user_identifier: '' },
-    422,
-    'P0102',
-    'reference',
-  ],
-  [{ description: 'x'.repeat(256), user_identifier: '' }, 422, 'P0102', 'description'],
+  [{ reference: long, description: null }, 400, 'P2101', 'description'],
+  [{ reference: long, user_identifier: 1 }, 400, 'P2102', 'user_identifier'],
+  [{ reference: long, description: long, user_identifier: '' }, 422, 'P0102', 'reference'],
+  [{ description: long, user_identifier: '' }, 422, 'P0102', 'description'],
 ]
 
 onSharedDatabases(

@@ -10,38 +10,22 @@ const ABSENT = undefined
 
 type Fault = [fields: Record<string, unknown>, code: 'P0101' | 'P0102', field: string]
 
-const wrongTypes: Fault[] = FIELDS.flatMap(field =>
-  [1, ['x']].map((value): Fault => [{ [field]: value }, 'P0102', field]),
-)
+const wrong = (fields: string[], code: Fault[1], ...values: unknown[]): Fault[] =>
+  fields.flatMap(field => values.map((value): Fault => [{ [field]: value }, code, field]))
 
-const missing: Fault[] = [
-  ...FIELDS.flatMap((field): Fault[] => [
-    [{ [field]: ABSENT }, 'P0101', field],
-    [{ [field]: null }, 'P0101', field],
-  ]),
-  ...['one_time_token', 'cardholder_name'].flatMap((field): Fault[] => [
-    [{ [field]: '' }, 'P0101', field],
-    [{ [field]: ' \t' }, 'P0101', field],
-  ]),
+const wrongTypes = wrong(FIELDS, 'P0102', 1, ['x'])
+const missing = [
+  ...wrong(FIELDS, 'P0101', ABSENT, null),
+  ...wrong(['one_time_token', 'cardholder_name'], 'P0101', '', ' \t'),
 ]
-
-const outsideLimits: Fault[] = [
-  ...[
-    '',
-    '42424242424',
-    '4'.repeat(20),
-    '4242 4242 4242 4242',
-    '424242424242x',
-    '４242424242424242',
-  ].map((value): Fault => [{ card_number: value }, 'P0102', 'card_number']),
-  [{ card_number: '4242424242424242\n' }, 'P0102', 'card_number'],
-  [{ cardholder_name: 'x'.repeat(256) }, 'P0102', 'cardholder_name'],
-  [{ cardholder_name: 'A\0B' }, 'P0102', 'cardholder_name'],
-  [{ one_time_token: 'a\0b' }, 'P0102', 'one_time_token'],
-  ...['', '12', '12345', 'abc', ' 123'].map((value): Fault => [{ cvc: value }, 'P0102', 'cvc']),
-  ...['', '00/30', '13/30', '1/30', '12/2030', '12-30', '1230', '12/3 '].map(
-    (value): Fault => [{ expiry_date: value }, 'P0102', 'expiry_date'],
-  ),
+const NUMBERS = ['', '42424242424', '4'.repeat(20), '4242 4242 4242 4242', '424242424242x']
+const DATES = ['', '00/30', '13/30', '1/30', '12/2030', '12-30', '1230', '12/3 ']
+const outsideLimits = [
+  ...wrong(['card_number'], 'P0102', ...NUMBERS, '４242424242424242', '4242424242424242\n'),
+  ...wrong(['cardholder_name'], 'P0102', 'x'.repeat(256), 'A\0B'),
+  ...wrong(['one_time_token'], 'P0102', 'a\0b'),
+  ...wrong(['cvc'], 'P0102', '', '12', '12345', 'abc', ' 123'),
+  ...wrong(['expiry_date'], 'P0102', ...DATES),
 ]
 
 /** With several errors each. The one that is named comes first in the order of checks. */

@@ -137,6 +137,12 @@ onEveryDatabase(
       const asGovukPay = requests.map(({ body }) => body.includes('"PAYMENT"'))
       assert.deepEqual(asGovukPay.slice(0, 6), [false, true, false, true, true, false])
       assert.equal(requests.findIndex(isForged), 5)
+      // What is read of payments that were paid just now may have another reason.
+      const young = await withReceiver(t, receiverWith(name))
+      for (let i = 0; i < 4; i++)
+        await ask(service(), young.api, 'payments', { scenario: 'success' })
+      const few = await probe(young.api, young.subscriber.webhook.external_id)
+      assert.match(few.findings[0].sentence, /with 3 more payments that were paid ten minutes ago/)
     })
 
     test('where the account behaves as GOV.UK Pay, the true message is that of R9, and is not sent twice', async t => {

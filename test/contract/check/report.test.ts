@@ -134,22 +134,6 @@ onEveryDatabase(
       }
     })
 
-    test('a key at its second use is one finding at the worse level, with the request that was refused', async () => {
-      const api = await service().newAccount()
-      const headers = { 'Idempotency-Key': 'k-1' }
-      await api.createPayment({}, headers)
-      await api.post(
-        '/v1/payments',
-        { amount: 1, reference: 'r', description: 'd', return_url: 'https://a.example.org' },
-        headers,
-      )
-      const { findings } = await report(api, '?rule=P4')
-      assert.deepEqual(
-        findings.map(({ level, times }: Body) => [level, times]),
-        [['fail', 1]],
-      )
-    })
-
     test('as_of judges as if so much time had passed, and since must leave the time that a rule needs', async t => {
       const { api, pay, read } = await keep(t)
       await times(3, () => pay({ delayed_capture: true }))

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import * as library from '../../../src/testing/library.ts'
 import type { Account, Farthing } from '../../../src/testing/public.d.ts'
 import { type Application, createApplication } from '../../support/application.ts'
 import { runHere } from '../../support/command.ts'
+import { signIn } from '../../support/console.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { COMMAND } from '../../support/process.ts'
 import { type Service, startService } from '../../support/service.ts'
 
@@ -215,4 +219,19 @@ test('Whether a receiver that answers 2xx and reads nothing has noticed a repeat
   const { met, evidence, line } = (await stateOf(account)).get('A message comes twice') ?? {}
   assert.deepEqual([met, typeof evidence], [null, 'string'])
   assert.match(line ?? '', /^# your receiver answered 2xx, .* look in its log/)
+  const file = join(tempFolder(), 'check.xml')
+  const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+  const print = async (...args: string[]) =>
+    (await runHere({ args: ['check', ...args], env })).stdout
+  assert.match(await print('--junit', file), /: \d+ of \d+ met, 1 cannot be seen\. --situations/)
+  assert.match(
+    await print('--situations'),
+    /^cannot be seen {2}A message comes twice\n {16}http\S+\n {16}your receiver answered 2xx, /m,
+  )
+  const ofJunit = /^cannot be seen: A message comes twice \([0-9a-v]{26}\) your receiver answered/m
+  assert.match(readFileSync(file, 'utf8'), ofJunit)
+  const browser = await signIn(service, { key: account.key })
+  const page = await browser.get((await browser.get('check')).location ?? '')
+  const row = /A message comes twice ?Cannot be seen: [\d :-]+ ?your receiver answered 2xx, /
+  assert.match(page.text, row)
 })

@@ -6,7 +6,7 @@ import { orderNote } from '../../../src/tools/console/frame/exchange.ts'
 import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { only, tagged, withId } from '../../hosted/document.ts'
+import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { elementWith, enter, headingOf, linkIn, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
@@ -234,7 +234,7 @@ onOneDatabase('What a page of requests says', service => {
       .filter(Boolean)
     const { browser } = await enter(service())
     const page = await browser.get('requests?show=refused')
-    const select = only(page.elements, withId('operation'))
+    const select = elementWith(page, 'operation')
     const offered = select.inside.filter(tagged('option')).map(({ attributes }) => attributes.value)
     assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
   })

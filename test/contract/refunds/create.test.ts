@@ -9,26 +9,28 @@ const JSON_TYPE = { 'Content-Type': 'application/json' }
 const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Answer> =>
   api.post(`/v1/payments/${payment_id}/refunds`, body)
 
-/** Body, status, code and field of each error, in the order in which they are checked. */
-const faults: [body: string, status: number, code: string, field: string][] = [
-  ...['{}', '{"amount":null}', '{"refund_amount_available":"x"}'].map(
-    (body): [string, number, string, string] => [body, 400, 'P0601', 'amount'],
-  ),
-  ...['"10"', '10.5', '10.0', '1e1', 'true', '[]', '"a\\u0000b"'].map(
-    (value): [string, number, string, string] => [`{"amount":${value}}`, 400, 'P0602', 'amount'],
-  ),
-  ...['0', '10000001', `1${'0'.repeat(400)}`].map((value): [string, number, string, string] => [
-    `{"amount":${value}}`,
-    422,
+type Fault = [body: string, status: number, code: string, field: string]
+const wrong = (bodies: string[], ...expected: [number, string, string]): Fault[] =>
+  bodies.map(body => [body, ...expected])
+const expecting = (value: string) => `{"amount":1,"refund_amount_available":${value}}`
+const amounting = (value: string) => `{"amount":${value}}`
+
+/** In the order in which they are checked. */
+const faults: Fault[] = [
+  ...wrong(['{}', amounting('null'), '{"refund_amount_available":"x"}'], 400, 'P0601', 'amount'),
+  ...wrong(
+    ['"10"', '10.5', '10.0', '1e1', 'true', '[]', '"a\\u0000b"'].map(amounting),
+    400,
     'P0602',
     'amount',
-  ]),
-  ...['"46.5"', '"-1"', '4650.5', 'false', '""'].map((value): [string, number, string, string] => [
-    `{"amount":1,"refund_amount_available":${value}}`,
+  ),
+  ...wrong(['0', '10000001', `1${'0'.repeat(400)}`].map(amounting), 422, 'P0602', 'amount'),
+  ...wrong(
+    ['"46.5"', '"-1"', '4650.5', 'false', '""'].map(expecting),
     400,
     'P0602',
     'refund_amount_available',
-  ]),
+  ),
 ]
 
 onSharedDatabases(

@@ -27,13 +27,13 @@ type From = PaymentChange['from']
 type Change = (api: Client, payment: Body) => Promise<Answer>
 
 const created =
-  (fields: object = {}): From =>
-  api =>
-    api.createPayment({ ...fields })
+  (fields = {}) =>
+  (api: Client) =>
+    api.createPayment(fields)
 const paid =
-  (fields: object = {}): From =>
-  api =>
-    paidPayment(api, { ...fields })
+  (fields = {}) =>
+  (api: Client) =>
+    paidPayment(api, fields)
 const opened: From = async api => {
   const payment = await api.createPayment()
   await api.get(payment._links.next_url.href)
@@ -52,80 +52,55 @@ const refund =
   (api, payment) =>
     api.post(`${paymentPath(payment)}/refunds`, { amount })
 
+const open: Change = (api, { _links }) => api.get(_links.next_url.href)
+const decline: Change = (api, payment) => authorise(api, payment, { card_number: DECLINED })
+const leave: Change = (api, { _links }) =>
+  api.postForm(`${_links.next_url.href}/confirm`, { scenario: 'cancel' })
+
 const nothing: From = async () => undefined
+const setsUp: From = async api => {
+  const { agreement_id } = await createAgreement(api)
+  return chosen(api, { set_up_agreement: agreement_id })
+}
 const BOTH = ['succeeded', 'captured']
+
+const row = (from: From, change: PaymentChange['change'], ...sends: string[]): PaymentChange => ({
+  from,
+  change,
+  sends,
+})
 
 /** The rows of the table, in the order of the specification. */
 export const changes: Record<string, PaymentChange> = {
-  'is created in web mode': { from: nothing, change: created(), sends: [] },
-  'is created in moto_api mode': { from: nothing, change: created(moto), sends: [] },
-  'is opened': {
-    from: created(),
-    change: (api, { _links }) => api.get(_links.next_url.href),
-    sends: [],
-  },
-  'is authorised in moto_api mode': { from: created(moto), change: authorise, sends: BOTH },
-  'is authorised in moto_api mode with delayed_capture': {
-    from: created({ ...moto, ...delayed }),
-    change: authorise,
-    sends: ['succeeded'],
-  },
-  'is declined in moto_api mode': {
-    from: created(moto),
-    change: (api, payment) => authorise(api, payment, { card_number: DECLINED }),
-    sends: ['failed'],
-  },
-  'has success chosen on its page': { from: opened, change: picks('success'), sends: [] },
-  'is confirmed on the page': { from: chosen, change: confirm, sends: BOTH },
-  'is confirmed on the page with delayed_capture': {
-    from: api => chosen(api, delayed),
-    change: confirm,
-    sends: ['succeeded'],
-  },
-  'is declined on the page': { from: opened, change: picks('declined'), sends: ['failed'] },
-  'has a provider error on the page': { from: opened, change: picks('error'), sends: ['failed'] },
-  'is cancelled by the user on the page': {
-    from: opened,
-    change: picks('cancel'),
-    sends: ['failed'],
-  },
-  'is cancelled by the user on the second page': {
-    from: chosen,
-    change: (api, { _links }) =>
-      api.postForm(`${_links.next_url.href}/confirm`, { scenario: 'cancel' }),
-    sends: ['failed'],
-  },
-  'is declined on a page that was never opened': {
-    from: created(),
-    change: picks('declined'),
-    sends: ['failed'],
-  },
-  'is cancelled through the API in created': {
-    from: created(),
-    change: cancel,
-    sends: ['cancelled'],
-  },
-  'is cancelled through the API in started': {
-    from: opened,
-    change: cancel,
-    sends: ['cancelled'],
-  },
-  'is cancelled through the API in capturable': {
-    from: paid(delayed),
-    change: cancel,
-    sends: ['cancelled'],
-  },
-  'is captured': { from: paid(delayed), change: capture, sends: ['captured'] },
-  'is refunded in part': { from: paid(), change: refund(1), sends: ['refunded'] },
-  'is refunded in full': { from: paid(), change: refund(4650), sends: ['refunded'] },
-  'sets up an agreement': {
-    from: async api => {
-      const { agreement_id } = await createAgreement(api)
-      return chosen(api, { set_up_agreement: agreement_id })
-    },
-    change: confirm,
-    sends: BOTH,
-  },
+  'is created in web mode': row(nothing, created()),
+  'is created in moto_api mode': row(nothing, created(moto)),
+  'is opened': row(created(), open),
+  'is authorised in moto_api mode': row(created(moto), authorise, ...BOTH),
+  'is authorised in moto_api mode with delayed_capture': row(
+    created({ ...moto, ...delayed }),
+    authorise,
+    'succeeded',
+  ),
+  'is declined in moto_api mode': row(created(moto), decline, 'failed'),
+  'has success chosen on its page': row(opened, picks('success')),
+  'is confirmed on the page': row(chosen, confirm, ...BOTH),
+  'is confirmed on the page with delayed_capture': row(
+    api => chosen(api, delayed),
+    confirm,
+    'succeeded',
+  ),
+  'is declined on the page': row(opened, picks('declined'), 'failed'),
+  'has a provider error on the page': row(opened, picks('error'), 'failed'),
+  'is cancelled by the user on the page': row(opened, picks('cancel'), 'failed'),
+  'is cancelled by the user on the second page': row(chosen, leave, 'failed'),
+  'is declined on a page that was never opened': row(created(), picks('declined'), 'failed'),
+  'is cancelled through the API in created': row(created(), cancel, 'cancelled'),
+  'is cancelled through the API in started': row(opened, cancel, 'cancelled'),
+  'is cancelled through the API in capturable': row(paid(delayed), cancel, 'cancelled'),
+  'is captured': row(paid(delayed), capture, 'captured'),
+  'is refunded in part': row(paid(), refund(1), 'refunded'),
+  'is refunded in full': row(paid(), refund(4650), 'refunded'),
+  'sets up an agreement': row(setsUp, confirm, ...BOTH),
 }
 
 /** `from`, and then once the change. */
@@ -139,15 +114,11 @@ const once =
 
 /** Requests that are refused or change nothing, and so send nothing. */
 export const refusals: Record<string, PaymentChange> = {
-  'is confirmed again': { from: once(chosen, confirm), change: confirm, sends: [] },
-  'is refused a cancel': { from: paid(), change: cancel, sends: [] },
-  'is refused a capture': { from: created(), change: capture, sends: [] },
-  'is refused a refund': { from: created(), change: refund(1), sends: [] },
-  'is authorised with a used token': {
-    from: once(created(moto), authorise),
-    change: authorise,
-    sends: [],
-  },
+  'is confirmed again': row(once(chosen, confirm), confirm),
+  'is refused a cancel': row(paid(), cancel),
+  'is refused a capture': row(created(), capture),
+  'is refused a refund': row(created(), refund(1)),
+  'is authorised with a used token': row(once(created(moto), authorise), authorise),
 }
 
 /** Creates a payment and cancels it. Each webhook receives one message. */

@@ -17,30 +17,18 @@ const URL = 'https://hooks.example.com/farthing'
 
 type Fault = [fields: Record<string, unknown>, code: 'P0101' | 'P0102', field: string]
 
+const wrong = (field: string, code: Fault[1], ...values: unknown[]): Fault[] =>
+  values.map(value => [{ [field]: value }, code, field])
+
+const type = 'card_payment_failed'
 const faults: Fault[] = [
-  ...[undefined, null, '', ' \t\n'].map(
-    (value): Fault => [{ callback_url: value }, 'P0101', 'callback_url'],
-  ),
-  ...[1, true, [URL], { url: URL }].map(
-    (value): Fault => [{ callback_url: value }, 'P0102', 'callback_url'],
-  ),
-  [{ callback_url: `${URL}?${'x'.repeat(2048)}` }, 'P0102', 'callback_url'],
-  [{ callback_url: `${URL}\0` }, 'P0102', 'callback_url'],
-  ...[1, false, [], {}, 'x'.repeat(256), ' '.repeat(256), 'a\0b', '\udc00'].map(
-    (value): Fault => [{ description: value }, 'P0102', 'description'],
-  ),
-  ...[
-    1,
-    false,
-    ALL[0],
-    {},
-    [],
-    [1],
-    [null],
-    [[ALL[0]]],
-    ['CARD_PAYMENT_FAILED'],
-    [...ALL, 'x'],
-  ].map((value): Fault => [{ subscriptions: value }, 'P0102', 'subscriptions']),
+  ...wrong('callback_url', 'P0101', undefined, null, '', ' \t\n'),
+  ...wrong('callback_url', 'P0102', 1, true, [URL], { url: URL }, `${URL}\0`),
+  ...wrong('callback_url', 'P0102', `${URL}?${'x'.repeat(2048)}`),
+  ...wrong('description', 'P0102', 1, false, [], {}, 'a\0b', '\udc00'),
+  ...wrong('description', 'P0102', 'x'.repeat(256), ' '.repeat(256)),
+  ...wrong('subscriptions', 'P0102', 1, false, type, {}, [], [1], [null], [[type]]),
+  ...wrong('subscriptions', 'P0102', [type.toUpperCase()], [...ALL, 'x']),
 ]
 
 /** With several errors each. The one that is named comes first in the order of checks. */

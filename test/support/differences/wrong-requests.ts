@@ -160,80 +160,65 @@ export const newAgreementRows: Row[] = [
   [{ reference: undefined, description: '1' }, '400 P2101 reference'],
 ]
 
+type CardRow = [fields: Record<string, unknown>, expected: string]
+const cards = (name: string, expected: string, ...values: unknown[]): CardRow[] =>
+  values.map(value => [{ [name]: value }, expected])
+
 /** Fields of POST /v1/auth. */
-export const cardRows: [fields: Record<string, unknown>, expected: string][] = [
-  ...Object.keys(card).flatMap((name): [Record<string, unknown>, string][] => [
-    [{ [name]: undefined }, `422 P0101 ${name}`],
-    [{ [name]: null }, `422 P0101 ${name}`],
-    ...[1, true, {}, []].map((value): [Record<string, unknown>, string] => [
-      { [name]: value },
-      `422 P0102 ${name}`,
-    ]),
+export const cardRows: CardRow[] = [
+  ...Object.keys(card).flatMap(name => [
+    ...cards(name, `422 P0101 ${name}`, undefined, null),
+    ...cards(name, `422 P0102 ${name}`, 1, true, {}, []),
   ]),
-  [{ cardholder_name: '' }, '422 P0101 cardholder_name'],
-  [{ cardholder_name: ' ' }, '422 P0101 cardholder_name'],
-  [{ cardholder_name: 'n'.repeat(256) }, '422 P0102 cardholder_name'],
-  [{ card_number: '' }, '422 P0102 card_number'],
-  [{ card_number: '42424242424' }, '422 P0102 card_number'],
-  [{ card_number: '4'.repeat(20) }, '422 P0102 card_number'],
-  [{ card_number: ' '.repeat(16) }, '500 P0198'],
-  [{ card_number: '4242 4242 4242 42' }, '422 P0102'],
-  [{ cvc: '12' }, '422 P0102 cvc'],
-  [{ cvc: '12345' }, '422 P0102 cvc'],
-  [{ cvc: '   ' }, '500 P0198'],
-  [{ cvc: '12a' }, '422 P0102'],
-  [{ expiry_date: '1/30' }, '422 P0102 expiry_date'],
-  [{ expiry_date: '01/2030' }, '422 P0102 expiry_date'],
-  [{ expiry_date: '     ' }, '500 P0198'],
-  [{ expiry_date: '13/30' }, '422 P0102'],
-  [{ expiry_date: '00/30' }, '422 P0102'],
-  [{ expiry_date: '01-30' }, '422 P0102'],
-  [{ expiry_date: '08/26' }, '422 P0102'],
-  [{ expiry_date: '09/26' }, '204'],
-  [{ cardholder_name: 'a<b' }, '400 P0920'],
+  ...cards('cardholder_name', '422 P0101 cardholder_name', '', ' '),
+  ...cards('cardholder_name', '422 P0102 cardholder_name', 'n'.repeat(256)),
+  ...cards('card_number', '422 P0102 card_number', '', '42424242424', '4'.repeat(20)),
+  ...cards('card_number', '500 P0198', ' '.repeat(16)),
+  ...cards('card_number', '422 P0102', '4242 4242 4242 42'),
+  ...cards('cvc', '422 P0102 cvc', '12', '12345'),
+  ...cards('cvc', '500 P0198', '   '),
+  ...cards('cvc', '422 P0102', '12a'),
+  ...cards('expiry_date', '422 P0102 expiry_date', '1/30', '01/2030'),
+  ...cards('expiry_date', '500 P0198', '     '),
+  ...cards('expiry_date', '422 P0102', '13/30', '00/30', '01-30', '08/26'),
+  ...cards('expiry_date', '204', '09/26'),
+  ...cards('cardholder_name', '400 P0920', 'a<b'),
   [{ cvc: '12a', card_number: '4242424242424241' }, '422 P0102'],
-  [{ card_number: '4242424242424241' }, '402 P0010'],
-  [{ card_number: '6759649826438453' }, '402 P0010'],
-  [{ card_number: '4000000000000127' }, '402 P0010'],
-  [{ card_number: '4000000000000119' }, '500 P0050'],
-  [{ card_number: '5555555555554444' }, '500 P0050'],
-  [{ card_number: '36148900647913' }, '204'],
+  ...cards('card_number', '402 P0010', '4242424242424241', '6759649826438453', '4000000000000127'),
+  ...cards('card_number', '500 P0050', '4000000000000119', '5555555555554444'),
+  ...cards('card_number', '204', '36148900647913'),
 ]
 
-const payments = ['state=capturable', 'state=x', 'state=SUCCESS', 'from_date=2026', 'to_date=x']
-export const searches: [path: string, expected: string][] = [
-  ...payments.map((query): [string, string] => [`payments?${query}`, '422 P0401']),
-  ...['created', 'started', 'submitted', 'success', 'failed', 'cancelled', 'error', ''].map(
-    (state): [string, string] => [`payments?state=${state}`, '200'],
-  ),
-  [`payments?card_brand=${'b'.repeat(21)}`, '422 P0401'],
-  [`payments?reference=${'r'.repeat(256)}`, '422 P0401'],
-  [`payments?email=${'e'.repeat(255)}`, '422 P0401'],
-  ['payments?first_digits_card_number=12345', '422 P0401'],
-  ['payments?last_digits_card_number=x', '422 P0401'],
-  ['payments?from_settled_date=2026-13-01', '422 P0401'],
-  ['payments?page=0', '422 P0401'],
-  ['payments?page=2147483648', '422 P0401'],
-  ['payments?display_size=501', '422 P0401'],
-  ['payments?reference=a%7Cb', '400 P0920'],
-  ['agreements?status=x', '422 P2401'],
-  ['agreements?page=x', '422 P2401'],
-  ['agreements?unknown=x', '200'],
-  ['refunds?from_date=x', '422 P1101'],
-  ['refunds?display_size=0', '422 P1101'],
-  ['disputes?status=x', '422 P0401'],
-  ['payments/x', '404 P0200'],
-  ['payments/x/events', '404 P0300'],
-  ['payments/x/refunds', '404 P0800'],
-  ['payments/x/refunds/y', '404 P0700'],
-  ['agreements/x', '404 P2200'],
-  ['nothing', '404 404'],
-  ['auth', '405 405'],
-  ['payments/x/cancel', '405 405'],
+const paths = (expected: string, ...wanted: string[]): [path: string, expected: string][] =>
+  wanted.map(path => [path, expected])
+const payments = (expected: string, ...queries: string[]) =>
+  paths(expected, ...queries.map(query => `payments?${query}`))
+const STATES = ['created', 'started', 'submitted', 'success', 'failed', 'cancelled', 'error', '']
+
+export const searches = [
+  ...payments('422 P0401', 'state=capturable', 'state=x', 'state=SUCCESS', 'from_date=2026'),
+  ...payments('422 P0401', 'to_date=x', 'from_settled_date=2026-13-01'),
+  ...payments('200', ...STATES.map(state => `state=${state}`)),
+  ...payments('422 P0401', `card_brand=${'b'.repeat(21)}`, `reference=${'r'.repeat(256)}`),
+  ...payments('422 P0401', `email=${'e'.repeat(255)}`, 'first_digits_card_number=12345'),
+  ...payments('422 P0401', 'last_digits_card_number=x', 'page=0', 'page=2147483648'),
+  ...payments('422 P0401', 'display_size=501'),
+  ...payments('400 P0920', 'reference=a%7Cb'),
+  ...paths('422 P2401', 'agreements?status=x', 'agreements?page=x'),
+  ...paths('200', 'agreements?unknown=x'),
+  ...paths('422 P1101', 'refunds?from_date=x', 'refunds?display_size=0'),
+  ...paths('422 P0401', 'disputes?status=x'),
+  ...paths('404 P0200', 'payments/x'),
+  ...paths('404 P0300', 'payments/x/events'),
+  ...paths('404 P0800', 'payments/x/refunds'),
+  ...paths('404 P0700', 'payments/x/refunds/y'),
+  ...paths('404 P2200', 'agreements/x'),
+  ...paths('404 404', 'nothing'),
+  ...paths('405 405', 'auth', 'payments/x/cancel'),
 ]
 
-export const posts: [path: string, expected: string][] = [
-  ['payments/x/cancel', '404 P0500'],
-  ['payments/x/capture', '404 P1000'],
-  ['agreements/x/cancel', '404 P2500'],
+export const posts = [
+  ...paths('404 P0500', 'payments/x/cancel'),
+  ...paths('404 P1000', 'payments/x/capture'),
+  ...paths('404 P2500', 'agreements/x/cancel'),
 ]

@@ -72,7 +72,6 @@ export const newAgreement = definePage({
   path: 'agreements/new',
   title: 'Make an agreement',
   makes: true,
-  narrow: true,
   show: (visit, _, typed?: Typed) =>
     actionForm(
       visit,

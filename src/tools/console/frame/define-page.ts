@@ -52,19 +52,18 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   filters?: F
   /** The content for visitors who are not signed in to this account. It must not depend on the identifier. */
   guest?: (visit: Visit) => Part
-  /** The page is for making something, so an account that has ended has none. */
+  /** The page is a form that makes something, so an account that has ended has none. */
   makes?: true
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
   /** Returns what the page shows. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
-  /** Its heading, if that is not its title. */
+  /** Its heading, if that is neither its entry in the navigation nor its title. */
   heading?: (visit: PageVisit<F>, data: Data) => Part
   /** Above the heading, such as the way back. */
   above?: (visit: PageVisit<F>, data: Data) => Part
   /** What is below the heading. Pure. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Part
-  narrow?: true
   /**
    * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
    * `since` is the newest entry that the browser shows.
@@ -123,7 +122,7 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
     if (page.guest && !(await isSignedIn(context, request))) {
       const guest = visitOf(request, context)
       const content = page.guest(guest)
-      return sendPage(reply, guest, { title: `${page.title}`, content, narrow: page.narrow })
+      return sendPage(reply, guest, { title: `${page.title}`, content, narrow: true })
     }
     const visit = pageVisitOf(request, context, page)
     const { account, base } = visit
@@ -220,7 +219,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   if (quick && browserTag) return { browserTag, look: quick }
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
-  const text = page.heading?.(visit, data) ?? itsTitle
+  const text = page.heading?.(visit, data) ?? page.navigation ?? itsTitle
   const head = live ? liveHeading(visit, text) : ui.heading(text)
   const content = page.show(visit, data, answer)
   const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
@@ -235,7 +234,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
     heading: head,
     above: page.above?.(visit, data),
     content,
-    narrow: page.narrow,
+    narrow: page.makes || page.guest !== undefined,
     section,
     ...(Object.keys(errors).length > 0 && { errors }),
     ...(look && { live: { tag: tagOf(look), isSlow } }),

@@ -9,7 +9,7 @@ import type { Next, Page } from './page.ts'
 export type Typed = { form: URLSearchParams; errors: Errors }
 
 /** A field of a form, which is typed unless it has options. */
-export type FormField = {
+type FormField = {
   label: string
   hint?: string | undefined
   options?: readonly Option[]

@@ -60,7 +60,7 @@ export function pageLinks(
   return pagination({ label, newer: to(newer), older: to(older) })
 }
 
-export type Filter<Value extends string = string> = {
+type Filter<Value extends string = string> = {
   /** Without a label it has no field, and the form carries it along. */
   label?: string
   /** Any other value is read as ''. Without them every text is a value. */

@@ -34,7 +34,7 @@ export type Page = {
   heading?: Html
   above?: Part
   content: Part
-  narrow?: true | undefined
+  narrow?: boolean | undefined
   /** The path of the entry of the navigation that is current. */
   section?: string
   /** Unless said otherwise 200, or 400 with errors. */

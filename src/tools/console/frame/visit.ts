@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { AccountTime, MachineTime } from '../../../core/ports.ts'
+import { isStorable } from '../../../core/values.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { isStorable } from '../../../platform/http/fields.ts'
 import type { ToolContext } from '../../context.ts'
 
 type Entry = { path: string; text: string }

@@ -63,7 +63,7 @@ ${attentionPart(visit, attention)}
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
 ${ui.paragraph(html`Base URL of the API: ${ui.copied('Base URL', visit.addresses.api)}`)}
-${behaviourPart(visit)}
+${ui.paragraph(html`Behaviour: ${visit.account.behaviour}. This account ${behaviourMeanings[visit.account.behaviour]}.${visit.account.parent === null && html` ${ui.link(`${visit.root}accounts`, 'Make a test account with the other')}`}`)}
 ${ui.paragraph(ui.link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
   live: async visit => {
@@ -71,11 +71,6 @@ ${ui.paragraph(ui.link(`${visit.site}/docs`, 'API documentation'))}`,
     return { version: [exchange_id, payment?.payment_id, payment?.version] }
   },
 })
-
-const behaviourPart = ({ account: { behaviour, parent }, root }: AccountVisit): Html =>
-  ui.paragraph(
-    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${ui.link(`${root}accounts`, 'Make a test account with the other')}`}`,
-  )
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
 async function newestOf({ context: { database }, account, now }: AccountVisit) {

@@ -19,7 +19,7 @@ import { type Completion, completePayment } from '../../steer/complete.ts'
 import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Code, Done, Next } from '../frame/page.ts'
-import { type AccountVisit, pageAddress } from '../frame/visit.ts'
+import { pageAddress } from '../frame/visit.ts'
 
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
 type Path = (typeof paths)[number]
@@ -51,7 +51,6 @@ const isCharged = isOpenIn('agreement')
 const isSubmitted = (payment: Payment): boolean => statusOf(payment) === 'submitted'
 /** Its capture is due soon, or a plan holds it. */
 const isUncaptured = (payment: Payment): boolean => allows(payment, 'confirm_capture')
-const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
 /** The endings of an open payment, of its capture, and of refunds that are held. */
 const ends = {
@@ -88,6 +87,23 @@ const ending = (end: End, when: PaymentAction['when'], button: string): PaymentA
   },
 })
 
+/** What the API does too. */
+const moving = (path: 'capture' | 'cancel', to: Status, button: string): PaymentAction => ({
+  path,
+  button,
+  when: payment => allows(payment, path),
+  to: () => to,
+  run: async ({ context, account }, { payment_id }) => {
+    const result = await act(
+      context,
+      path === 'capture' ? 'capturePayment' : 'cancelPayment',
+      context => moveOf(context, account, payment_id, path),
+    )
+    if (!result?.moved) return undefined
+    return { code: path === 'capture' ? 'captured' : 'cancelled-by-api' }
+  },
+})
+
 export const paymentActions: readonly PaymentAction[] = [
   ending('success', isOpenWeb, 'Pay as the user'),
   ending('declined', isOpenWeb, 'Decline the card'),
@@ -105,20 +121,8 @@ export const paymentActions: readonly PaymentAction[] = [
   ending('capture-error', isUncaptured, 'Let the capture fail'),
   ending('refund', (_, isHeld) => isHeld, 'Let the refund succeed'),
   ending('refund-error', (_, isHeld) => isHeld, 'Let the refund fail'),
-  {
-    path: 'capture',
-    button: 'Capture',
-    when: isCapturable,
-    to: () => 'success',
-    run: (visit, payment) => move(visit, payment, 'capture'),
-  },
-  {
-    path: 'cancel',
-    button: 'Cancel by the API',
-    when: payment => allows(payment, 'cancel'),
-    to: () => 'cancelled',
-    run: (visit, payment) => move(visit, payment, 'cancel'),
-  },
+  moving('capture', 'success', 'Capture'),
+  moving('cancel', 'cancelled', 'Cancel by the API'),
   {
     path: 'refund',
     button: 'Refund',
@@ -154,20 +158,6 @@ export const act = <Result>(
   run: (context: ToolContext) => Promise<Result>,
   detail: (result: Result) => string = () => '',
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
-
-async function move(
-  { context, account }: AccountVisit,
-  { payment_id }: Payment,
-  trigger: 'capture' | 'cancel',
-): Promise<Outcome> {
-  const result = await act(
-    context,
-    trigger === 'capture' ? 'capturePayment' : 'cancelPayment',
-    context => moveOf(context, account, payment_id, trigger),
-  )
-  if (!result?.moved) return undefined
-  return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
-}
 
 async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)

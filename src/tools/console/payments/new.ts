@@ -37,7 +37,6 @@ export const newPayment = definePage({
   path: 'payments/new',
   title: 'Make a payment',
   makes: true,
-  narrow: true,
   show: (visit, _, typed?: Typed) => newPaymentForm(visit, typed),
   actions: { create },
 })
@@ -47,7 +46,6 @@ export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',
   title: 'You are back',
-  narrow: true,
   guest: returned,
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
@@ -173,11 +171,6 @@ export function scenarioField(
   return config.control ? { scenario: { ...scenario, options } } : {}
 }
 
-function scenarioIn({ account, config, form }: PageVisit) {
-  const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
-  return config.control ? offer?.plan : undefined
-}
-
 const defaults = (now: number) => ({
   amount: '14.50',
   reference: `CONSOLE-${iso(now).slice(11, 19).replaceAll(':', '')}`,
@@ -221,11 +214,12 @@ async function create(visit: PageVisit): Promise<Next | Typed> {
 
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
-  const planned = ready ? undefined : scenarioIn(visit)
+  const { behaviour } = visit.account
+  const offer = offersTo(behaviour).get(visit.form.get('scenario') ?? '')
+  const planned = ready || !visit.config.control ? undefined : offer?.plan
   const fields = { ...main, ...prefilled, scenario }
   /** As the API does, but that the page of the console to which a user returns may be at http. */
   const read = (body: Json) => {
-    const { behaviour } = visit.account
     const fields = readNewPayment(body, behaviour)
     const { host, hostname } = new URL(back)
     const isOwn = fields.return_url === back

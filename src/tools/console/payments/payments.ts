@@ -128,7 +128,6 @@ export const payments = definePage({
   navigation: 'Payments',
   title: ({ values: { q, status, from, to } }) =>
     ['Payments', q, status, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(', '),
-  heading: () => 'Payments',
   filters,
   instead: pageOfId,
   read,

@@ -56,15 +56,13 @@ ${events.map(event => {
   const reason = reasonFor(event)
   const text = html`${ui.statusTag(event.status)}<br>${ui.timeWithAge(event.at)}${reason && html`<br>${reason}`}`
   return stateView(event === now ? 'now' : 'past', text)
-})}${refunded && newest && stateView('past', html`${refunded}<br>${ui.timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}`))}</ol>
+})}${refunded && newest && stateView('past', html`${refunded}<br>${ui.timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br><span class="farthing-step__facts">not yet</span>`))}</ol>
 ${others.length > 0 && ui.paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
 <div class="farthing-actions">
 ${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundField(payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
 ${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
-
-const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>

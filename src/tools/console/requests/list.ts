@@ -1,6 +1,5 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
-import type { Account } from '../../../core/account.ts'
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
@@ -190,7 +189,6 @@ export const requests = definePage({
     }
   },
   title: visit => ['Requests', ...searched(visit)].join(', '),
-  heading: () => 'Requests',
   show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
     const operation = [...visit.context.summaries]
     const isEmpty = page.items.length + gaps.length === 0
@@ -204,7 +202,7 @@ ${
       )
     : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? ui.untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
-${hasOwnClock(visit.account) && ui.paragraph('From and To are on the machine’s clock.')}
+${(visit.account.clock_offset !== 0 || visit.account.frozen_at !== null) && ui.paragraph('From and To are on the machine’s clock.')}
 ${!isFiltered(visit) && ui.paragraph(ui.link(`${visit.here}?show=refused`, 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && ui.paragraph(html`The record of this account begins at ${ui.time(oldest.at)}.`)}`
@@ -236,9 +234,6 @@ ${refusedKeysPart(refusedKeys)}`
     return { version: [listed, refused], newest, newer }
   },
 })
-
-const hasOwnClock = ({ clock_offset, frozen_at }: Account): boolean =>
-  clock_offset !== 0 || frozen_at !== null
 
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>

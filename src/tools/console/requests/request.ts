@@ -30,6 +30,7 @@ export const request = definePage({
   above: visit => linkBack(visit, 'requests', 'Requests'),
   show(visit, { exchange, caused }) {
     const { kind, request_headers, request_body, response_headers, response_body } = exchange
+    const curl = asCurl(exchange, visit.addresses.api)
     const [request, response] =
       kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
     return html`${summaryList(rowsFor(exchange, visit))}
@@ -46,7 +47,7 @@ ${
 }
 ${caused && causedPart(visit, caused)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
-${curlPart(exchange, visit.addresses.api)}`
+${'reason' in curl ? ui.paragraph(`There is no command for this request. ${curl.reason}`) : ui.listing('As curl', curl.command)}`
   },
 })
 
@@ -118,10 +119,4 @@ ${events.map(
     message &&
     html`<li>${ui.link(`${root}messages/${message.message_id}`, message.event_type)} to ${ui.untrusted(message.callback_url)} ${ui.deliveryTag(statusAt(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
-}
-
-function curlPart(exchange: Exchange, site: string): Html {
-  const curl = asCurl(exchange, site)
-  if ('reason' in curl) return ui.paragraph(`There is no command for this request. ${curl.reason}`)
-  return ui.listing('As curl', curl.command)
 }

@@ -106,7 +106,6 @@ export const newWebhook = definePage({
   path: 'webhooks/new',
   title: 'Register a webhook',
   makes: true,
-  narrow: true,
   show: (visit, _, typed?: Typed) =>
     html`${ui.paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fieldsPart(visit, typed))}

@@ -121,7 +121,7 @@ function outcomeOf(
   const status = statusAt(message, reading)
   const [newest] = attempts
   const by_hand = newest?.exchange?.by_hand
-  if (!by_hand) return whatHappened(message, { status, reading }, attempts)
+  if (!by_hand) return whatHappened(message, attempts, reading)
   const { at, ending } = newest
   return [
     `${nameOfAttempt(by_hand)} at ${ui.shortTime(at, reading.now)}: ${ending.result}.`,
@@ -143,9 +143,10 @@ function deliveryText(status: MessageStatus, attempts: number): string {
 
 function whatHappened(
   message: KeptMessage,
-  { status, reading }: { status: MessageStatus; reading: Reading },
   attempts: readonly ShownAttempt[],
+  reading: Reading,
 ): string {
+  const status = statusAt(message, reading)
   const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`

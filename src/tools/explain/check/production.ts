@@ -144,10 +144,12 @@ export function createFactWriter(onFault: (error: unknown) => void): FactWriter 
     unjudged: productionRows.map(({ key }) => key),
   })
   function judge(rows: readonly ProductionRow[], behaviour: Behaviour, looked: Asked): Facts {
-    const breaks = rows.map(row => guarded(() => row.breaks(behaviour, looked)))
-    const keysOf = (is: boolean | undefined) =>
-      rows.flatMap(({ key }, i) => (breaks[i] === is ? [key] : []))
-    const [broken, unjudged] = [keysOf(true), keysOf(undefined)]
+    const [broken, unjudged]: [string[], string[]] = [[], []]
+    for (const row of rows) {
+      const breaks = guarded(() => row.breaks(behaviour, looked))
+      if (breaks) broken.push(row.key)
+      if (breaks === undefined) unjudged.push(row.key)
+    }
     return {
       judged: RULE_SET,
       ...(broken.length > 0 && { broken }),

@@ -75,9 +75,10 @@ function repeated({ exchanges, taken }: View): Evidence[] {
 
 /** card_payment_succeeded after a later message about its payment. */
 function disordered({ taken }: View): Evidence[] {
-  const later = new Set<string>()
+  const [later, known] = [new Set<string>(), new Set<string | null>()]
   return taken.filter(each => {
-    if (each.probe !== undefined) return false
+    if (each.probe !== undefined || known.has(each.message_id)) return false
+    known.add(each.message_id)
     if (each.operation === 'card_payment_succeeded') return later.has(idOf(each))
     later.add(idOf(each))
     return false

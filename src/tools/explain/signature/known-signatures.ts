@@ -1,5 +1,4 @@
 /** The signatures that known mistakes give, so that any text can be looked up among them. */
-
 import { PAIR_BYTES } from '../../../core/budgets.ts'
 import type { Pause } from '../../../core/turns.ts'
 import { signature } from '../../../pay/webhooks/webhook.ts'
@@ -87,10 +86,8 @@ function lookUp(ways: ReadonlyMap<string, Recipe>, text: string): Recipe | undef
     whole &&
       writtenAs(whole[1], { cause: 'cut-off', words: `cut off after ${start.length} digits` }),
   ]
-  return recipes
-    .filter(each => each !== undefined && each !== '')
-    .toSorted((a, b) => mistakesOf(a) - mistakesOf(b))
-    .at(0)
+  const found = recipes.filter(each => each !== undefined && each !== '')
+  return found.toSorted((a, b) => mistakesOf(a) - mistakesOf(b))[0]
 }
 
 const writtenAs = (recipe: Recipe | undefined, digest: Digest): Recipe | undefined =>

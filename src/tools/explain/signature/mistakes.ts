@@ -52,10 +52,10 @@ export async function mistakeOfKey(
     return { cause: 'key:api-key', words, advice: [apiKey] }
   }
   const found = await mistakeOf('key', compared, each => keyVariants(each, { keys }), pause)
-  if (found?.cause === 'key:other-webhook')
-    return { ...found, words: found.words + signedWith(owner) }
   const words = `the key given is not that of ${owner ?? 'the message'}`
-  return found ?? { cause: 'key:unknown', words, advice: [otherKey] }
+  if (!found) return { cause: 'key:unknown', words, advice: [otherKey] }
+  const needed = found.cause === 'key:other-webhook' ? signedWith(owner) : ''
+  return { ...found, words: found.words + needed }
 }
 
 const signedWith = (owner: string | undefined): string =>
@@ -68,17 +68,16 @@ async function mistakeOf(
   variantsOf: (value: Buffer) => Iterable<Variant>,
   pause: Pause,
 ): Promise<Mistake | undefined> {
-  const name = part === 'body' ? 'the message' : 'the signing key'
-  for (const { value, cause, words, advice } of variantsOf(right)) {
-    const is = `the ${part} given is ${name} ${words}`
-    if (value?.equals(given)) return { cause: `${part}:${cause}`, words: is, advice: [advice] }
-    await pause()
-  }
-  for (const { value, cause, words, advice } of variantsOf(given)) {
-    const is = `${name} is the ${part} given ${words}`
-    if (value?.equals(right)) return { cause: `${part}:not-${cause}`, words: is, advice: [advice] }
-    await pause()
-  }
+  const [what, name] = [`the ${part} given`, part === 'body' ? 'the message' : 'the signing key']
+  for (const [from, to, is, not] of [
+    [right, given, `${what} is ${name}`, ''],
+    [given, right, `${name} is ${what}`, 'not-'],
+  ] as const)
+    for (const { value, cause, words, advice } of variantsOf(from)) {
+      if (value?.equals(to))
+        return { cause: `${part}:${not}${cause}`, words: `${is} ${words}`, advice: [advice] }
+      await pause()
+    }
   return undefined
 }
 
