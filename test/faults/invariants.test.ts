@@ -4,6 +4,7 @@ import { before, test } from 'node:test'
 import { RETENTION_MS } from '../../src/pay/retention.ts'
 import { createAgreement, setUpPayment } from '../support/agreements.ts'
 import { payOnPages } from '../support/journeys.ts'
+import { flush } from '../support/record.ts'
 import { onEveryDatabase } from '../support/service.ts'
 import { sendNowhere } from './hostile.ts'
 import { checkInvariants } from './invariants.ts'
@@ -83,6 +84,12 @@ const damage: Damage[] = [
     [`event_type = 'other'`, `event_type = 'card_payment_refunded'`],
     `payment_id = $1 and event_type in ('other', 'card_payment_refunded')`,
   ],
+  [
+    'a request that caused an event which is not there',
+    /I22 \S+: \S+ has no event 90/,
+    'exchanges',
+    replaced('"caused":{"events":[0', '"caused":{"events":[90'),
+  ],
 ]
 
 onEveryDatabase(
@@ -110,6 +117,7 @@ onEveryDatabase(
       })
       const declined = await api.createPayment()
       await api.postForm(declined._links.next_url.href, { scenario: 'declined' })
+      await flush(service())
     })
 
     const check = () =>

@@ -8,7 +8,6 @@ import { idFloor } from '../../src/core/ids.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { oldestKept } from '../../src/pay/retention.ts'
 import { agreementProblems } from './invariants-agreements.ts'
-import { causeProblems } from './invariants-causes.ts'
 import { messageProblems } from './invariants-messages.ts'
 import { paymentProblems } from './invariants-payments.ts'
 import type { ExchangeRow, Rows } from './rows.ts'
@@ -117,4 +116,25 @@ async function damage(database: Database, { damagedRecord }: Quiet): Promise<str
     ...integrity.map(row => row.integrity_check).filter(text => text !== 'ok'),
     ...orphans.map(row => JSON.stringify(row)),
   ].map(text => `I20 ${text}`)
+}
+
+/** I22: an event or a message has at most one cause. It has none where its request was not recorded. */
+function causeProblems({ exchanges, payments }: Rows): string[] {
+  const events = new Map(payments.map(each => [each.payment_id, each.body.events.length]))
+  const causes = new Map<string, string>()
+  return exchanges.flatMap(({ exchange_id, payment_id, body: { caused } }) => {
+    const positions = caused?.events ?? []
+    const problems = positions
+      .filter(position => position >= (events.get(payment_id) ?? 0))
+      .map(position => `I22 ${exchange_id}: ${payment_id} has no event ${position}`)
+    for (const effect of [
+      ...positions.map(position => `event ${position} of ${payment_id}`),
+      ...(caused?.messages ?? []),
+    ]) {
+      const other = causes.get(effect)
+      if (other) problems.push(`I22 ${exchange_id} and ${other} caused ${effect}`)
+      causes.set(effect, exchange_id)
+    }
+    return problems
+  })
 }

@@ -87,8 +87,7 @@ function assertPagesHold(pages: Pages, canaries: Canaries): void {
 const FARTHING_SIGNING_KEY = 'canary-signing-key-of-the-settings'
 
 const both = (first: Canaries, second: Canaries): Canaries => ({
-  cardNumbers: first.cardNumbers,
-  cvcs: first.cvcs,
+  ...first,
   apiKeys: [...first.apiKeys, ...second.apiKeys],
   signingKeys: [...first.signingKeys, ...second.signingKeys, FARTHING_SIGNING_KEY],
   tokens: [...first.tokens, ...second.tokens],

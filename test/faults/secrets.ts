@@ -1,16 +1,10 @@
 /** Canaries: secrets of every kind that are sent wherever a client could put them, and searched for afterwards. */
 import assert from 'node:assert/strict'
-import { type Body, createClient } from '../support/client.ts'
+import { createClient } from '../support/client.ts'
+import { tokenOf } from '../support/expected-payment.ts'
 import { exchangeBytes, sendRaw } from '../support/raw-http.ts'
 
-export type Canaries = {
-  cardNumbers: string[]
-  /** Four digits each. */
-  cvcs: string[]
-  apiKeys: string[]
-  signingKeys: string[]
-  tokens: string[]
-}
+export type Canaries = Awaited<ReturnType<typeof plant>>
 
 const CARD = '5105739164820357'
 const LONG_CARD = '6011852963741852963'
@@ -19,7 +13,7 @@ const CVC = '7319'
 const OTHER_CVC = '9173'
 
 /** Sends good and bad requests with canaries in them. Returns the canaries. */
-export async function plant(baseUrl: string, key: string): Promise<Canaries> {
+export async function plant(baseUrl: string, key: string) {
   const api = createClient([baseUrl], key)
   const web = await api.createPayment()
   const [paid, refused, spoilt] = [
@@ -27,8 +21,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
     await api.createPayment({ authorisation_mode: 'moto_api' }),
     await api.createPayment({ authorisation_mode: 'moto_api', delayed_capture: true }),
   ]
-  const tokenOf = (payment: Body): string => payment._links.auth_url_post.params.one_time_token
-  const token: string = web._links.next_url_post.params.chargeTokenId
+  const token = tokenOf(web)
   const card = { card_number: CARD, cardholder_name: 'A Payer', cvc: CVC, expiry_date: '09/39' }
   const wrongKey = `${key.slice(0, -4)}0000`
   // Nothing listens there. The failed attempts are logged, and must not show the signing key.
@@ -50,6 +43,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   assert.equal((await api.get(`/v1/payments/${spoilt.payment_id}`)).body.state.status, 'created')
   return {
     cardNumbers: [CARD, LONG_CARD],
+    /** Four digits each. */
     cvcs: [CVC, OTHER_CVC],
     apiKeys: [key, wrongKey],
     signingKeys: [webhook.body.signing_key, lost.body.signing_key],
@@ -59,7 +53,7 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
 
 /** Faulty requests to POST /v1/auth, each with a card number. */
 async function spoil(baseUrl: string, key: string, good: Record<string, string>): Promise<void> {
-  const json = (text: string, head: string[] = []) => ({ head, body: text })
+  const json = (body: string, head: string[] = []) => ({ head, body })
   const whole = JSON.stringify(good)
   const form = new URLSearchParams(good).toString()
   const long = JSON.stringify({ ...good, card_number: LONG_CARD, cvc: OTHER_CVC })

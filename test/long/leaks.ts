@@ -39,11 +39,10 @@ async function footprint(): Promise<Footprint> {
   }
 }
 
-function countKinds(resources: string[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const kind of resources) counts[kind] = (counts[kind] ?? 0) + 1
-  return counts
-}
+const countKinds = (resources: string[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(resources, kind => kind)].map(([kind, all]) => [kind, all.length]),
+  )
 
 /**
  * How much more there is at the end than at the beginning, on the line that fits best: memory that the allocator takes

@@ -1,23 +1,17 @@
 /** The library's wait for all messages, across a kill and a restart of the service. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectFarthing } from '../../src/testing/library.ts'
-import { scratchFolder } from '../support/folders.ts'
+import { KEY, settings } from '../faults/process/serve.ts'
+import { tempDatabase } from '../support/folders.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
-
-const KEY = 'a-key-of-this-job'
 
 export const job: Job = {
   title: 'A wait for all messages, across a kill and a restart of the service',
   async run() {
-    const env = {
-      DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`,
-      FARTHING_API_KEY: KEY,
-      FARTHING_CONTROL: 'true',
-      FARTHING_CALLBACK_HOSTS: '127.0.0.1',
-    }
+    const control = { FARTHING_CONTROL: 'true', FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
+    const env = settings(tempDatabase(), control)
     const first = await startProcess({ env })
     const farthing = await connectFarthing({ url: first.baseUrl, key: KEY })
     const receiver = await farthing.receive({ answer: { status: 200, delay: '30s' } })

@@ -1,10 +1,13 @@
 /** Messages through `farthing listen`, behind a balancer with two instances. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
 import { type Body, sendUnchecked, webPayment } from './client.ts'
 import { createPostgresDatabase } from './postgres.ts'
 import { startCommand, startProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
-import { startRoundRobin } from './round-robin.ts'
 
 type Options = {
   /** Payments that are cancelled, each with one message. */
@@ -95,4 +98,43 @@ async function cancelOne(url: string, key: string): Promise<number> {
   const began = performance.now()
   await post(`${url}/v1/payments/${payment_id}/cancel`, key)
   return performance.now() - began
+}
+
+/**
+ * A proxy on loopback that brings each request to the next of several services, as a load balancer does. A request that has no
+ * response after `cutAfter` milliseconds is ended, and the client gets 504.
+ */
+async function startRoundRobin(targets: string[], cutAfter = 60_000) {
+  const agent = new http.Agent({ keepAlive: true })
+  let requests = 0
+  const server = http.createServer((request, response) => {
+    const target = new URL(targets[requests++ % targets.length] ?? '')
+    const { method, url: path, headers } = request
+    const { hostname, port } = target
+    const behind = http.request({ agent, hostname, port, method, path, headers })
+    const cut = setTimeout(() => behind.destroy(), cutAfter)
+    behind.on('response', answer => {
+      clearTimeout(cut)
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      pipeline(answer, response, () => {})
+    })
+    behind.on('error', () => {
+      if (!response.headersSent) response.writeHead(504).end()
+    })
+    response.on('close', () => {
+      clearTimeout(cut)
+      if (!response.writableFinished) behind.destroy()
+    })
+    pipeline(request, behind, () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server has one
+    async close() {
+      agent.destroy()
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    },
+  }
 }

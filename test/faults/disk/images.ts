@@ -21,39 +21,37 @@ export type Cuts = {
   consistent?: string[]
 }
 
-export type CutReport = {
-  images: number
-  moments: number
-  acknowledged: number
-  /** How often the database file itself was synced. */
-  checkpoints: number
-  /** Images that lack something acknowledged, and the most that one lacks. */
-  losing: number
-  worst: number
-  /** Images that SQLite cannot open, or that are damaged or inconsistent. */
-  damaged: number
-  examples: string[]
-}
+export type CutReport = Awaited<ReturnType<typeof cutPower>>
 
 /** In memory if possible, because there are many images. */
 const SCRATCH = process.platform === 'linux' ? '/dev/shm' : tmpdir()
 
-export async function cutPower(cuts: Cuts): Promise<CutReport> {
+export async function cutPower(cuts: Cuts) {
   const { trace, path, random } = cuts
   const moments = await countMoments(trace, path)
   const chance = Math.min(1, cuts.images / (2 * moments))
   const folder = mkdtempSync(join(SCRATCH, 'farthing-cut-'))
   const disk = createDisk(file => isOf(path, file))
   const acknowledged = new Set<string>()
-  let checkpoints = 0
-  const report = { images: 0, moments, losing: 0, worst: 0, damaged: 0, examples: [] as string[] }
+  const report = {
+    images: 0,
+    moments,
+    /** How often the database file itself was synced. */
+    checkpoints: 0,
+    /** Images that lack something acknowledged, and the most that one lacks. */
+    losing: 0,
+    worst: 0,
+    /** Images that SQLite cannot open, or that are damaged or inconsistent. */
+    damaged: 0,
+    examples: [] as string[],
+  }
   try {
     for await (const event of readTrace(trace)) {
       disk.apply(event)
       if (event.kind === 'told')
         for (const [, id] of event.text.matchAll(cuts.acknowledges)) acknowledged.add(id ?? '')
       else if (!isOf(path, event.file)) continue
-      if (event.kind === 'sync' && event.file === path) checkpoints += 1
+      if (event.kind === 'sync' && event.file === path) report.checkpoints += 1
       if (random() >= chance) continue
       for (const keep of ['nothing', 'some'] as const) {
         const found = inspect(cuts, disk.image(keep, random), folder, acknowledged)
@@ -68,7 +66,7 @@ export async function cutPower(cuts: Cuts): Promise<CutReport> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  return { ...report, checkpoints, acknowledged: acknowledged.size }
+  return { ...report, acknowledged: acknowledged.size }
 }
 
 /** The database, its write-ahead log and its rollback journal. The shared memory need not survive. */

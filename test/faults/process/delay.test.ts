@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { sendUnchecked, webPayment } from '../../support/client.ts'
-import { scratchFolder } from '../../support/folders.ts'
-import { startProcess } from '../../support/process.ts'
+import { tempDatabase } from '../../support/folders.ts'
+import { KEY, serve } from './serve.ts'
 
 test('a kill while a plan holds a request leaves nothing of it before its handler, and everything after it', async t => {
-  const key = 'a-key-of-this-test'
-  const env = {
-    DATABASE_URL: `sqlite:${join(scratchFolder(), 'farthing.db')}`,
-    FARTHING_API_KEY: key,
-    FARTHING_CONTROL: 'true',
-  }
-  const first = await startProcess({ env })
+  const url = tempDatabase()
+  const start = async () => (await serve(t, url, { FARTHING_CONTROL: 'true' })).service
+  const first = await start()
   const ask = (base: string, method: string, path: string, json?: object) =>
-    sendUnchecked(base + path, { key, method, ...(json && { json }) })
+    sendUnchecked(base + path, { key: KEY, method, ...(json && { json }) })
   for (const when of ['before', 'after'])
     await ask(first.baseUrl, 'POST', '/control/plans', { on: 'createPayment', when, delay: 60_000 })
   const create = (reference: string) =>
@@ -29,8 +24,7 @@ test('a kill while a plan holds a request leaves nothing of it before its handle
   while ((await ask(first.baseUrl, 'GET', '/v1/payments')).body.total < 1);
   await first.kill()
   await Promise.all(held)
-  const second = await startProcess({ env })
-  t.after(() => second.kill())
+  const second = await start()
   const { body } = await ask(second.baseUrl, 'GET', '/v1/payments')
   assert.deepEqual(
     body.results.map(({ reference }: { reference: string }) => reference),

@@ -2,38 +2,30 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
+import { freePort } from '../../support/ports.ts'
 import { COMMAND } from '../../support/process.ts'
+import { KEY, settings } from './serve.ts'
 
-const KEY = 'key-of-the-default-account'
 const LOG = new URL('../../../src/core/log.ts', import.meta.url)
-
-/** A loopback address of this process alone, because the service cannot log which port it got. */
-async function freePlace(): Promise<{ HOST: string; PORT: string }> {
-  const HOST = `127.83.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`
-  const server = createServer().listen(0, HOST)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return { HOST, PORT: String(typeof address === 'object' && address?.port) }
-}
 
 test('The service starts, responds and stops while its log is on a full disk', async t => {
   const full = openSync('/dev/full', 'w')
-  const { HOST, PORT } = await freePlace()
-  const DATABASE_URL = tempDatabase()
-  const env = { PATH: process.env.PATH, HOST, PORT, DATABASE_URL, FARTHING_API_KEY: KEY }
+  const port = await freePort() // the service cannot log which port it got
+  const env = {
+    PATH: process.env.PATH,
+    ...settings(tempDatabase(), { PORT: String(port), LOG_LEVEL: 'info' }),
+  }
   const child = spawn(process.execPath, [COMMAND], { env, stdio: ['ignore', full, full] })
   const exited = once(child, 'exit')
   t.after(() => {
     child.kill('SIGKILL')
     closeSync(full)
   })
-  const api = createClient([`http://${HOST}:${PORT}`], KEY)
+  const api = createClient([`http://127.0.0.1:${port}`], KEY)
   const isUp = () =>
     api.get('/healthz').then(
       () => true,
