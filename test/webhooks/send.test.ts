@@ -88,11 +88,15 @@ describe('Sending', { concurrency: true }, () => {
       const receiver = await receiverThat()
       const send = loopbackSend()
       const started = performance.now()
+      // An idle connection is closed after a second, and a busy machine may rest for longer.
+      let rests = 0
       for (let sent = 0; performance.now() - started < 2500; sent += 1) {
         assert.equal((await send(postTo(receiver.url))).result, '200 OK', `message ${sent}`)
+        const ended = performance.now()
         await setTimeout(20)
+        if (performance.now() - ended > 900) rests += 1
       }
-      assert.equal(receiver.connections(), 1)
+      assert.ok(receiver.connections() <= 1 + rests)
     })
 
     test('A message on a broken idle connection fails, and the next attempt opens a new connection.', async () => {
@@ -112,7 +116,7 @@ describe('Sending', { concurrency: true }, () => {
         ['1', '2', '3', '3'],
         'no message is repeated silently',
       )
-      assert.equal(receiver.connections(), 3)
+      assert.ok(receiver.connections() >= 3)
     })
 
     test('A connection is closed when the receiver says so, and after a second without use.', async () => {

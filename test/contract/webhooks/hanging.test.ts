@@ -34,10 +34,8 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
           )
           const took = await seconds(api.post(`${paymentPath(payment)}/cancel`))
           assert.ok(took >= 3.9 && took < ONE_AFTER_ANOTHER, `${took} s`)
-          for (const subscriber of hanging) {
-            assert.equal(subscriber.requests.length, 2)
+          for (const subscriber of hanging)
             assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 2]])
-          }
         })
 
         test('a webhook that does not respond delays a request with two messages by 8 seconds', async t => {
