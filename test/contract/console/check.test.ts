@@ -50,7 +50,7 @@ onSharedDatabases(
         /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
       )
       const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
-      assert.equal(page.text.split(` ${address}/control/`).length - 1, 24)
+      assert.equal(page.text.split(` ${address}/control/`).length - 1, 25)
       assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
       assert.match(
         page.text,
