@@ -54,7 +54,7 @@ const brands = [
 export const brandIds: readonly string[] = brands.map(({ id }) => id)
 
 /** The id of a brand in the card_brand search filter; undefined for an unknown name. */
-export const brandId = (brand: string): string | undefined =>
+export const brandId = (brand: string | undefined): string | undefined =>
   brands.find(row => row.brand === brand)?.id
 
 /** The details of a submitted card. `number` has 12 to 19 digits. */
@@ -92,8 +92,9 @@ export function withCountry({ country = '', ...address }: BillingAddress): Billi
 /** The card that the hosted pages submit. `created` is the creation of the payment, in milliseconds. */
 export function mockCard(prefilled: Prefilled | undefined, created: number): CardDetails {
   const year = String(new Date(created).getUTCFullYear() + 3).slice(-2)
+  const name = prefilled?.cardholder_name?.trim() ? prefilled.cardholder_name : MOCK_NAME
   return {
-    ...submittedCard(MOCK_CARD, prefilled?.cardholder_name ?? MOCK_NAME, `12/${year}`),
+    ...submittedCard(MOCK_CARD, name, `12/${year}`),
     billing_address: {
       ...BLANK_ADDRESS,
       ...withCountry(prefilled?.billing_address ?? MOCK_ADDRESS),

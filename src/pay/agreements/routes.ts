@@ -17,6 +17,7 @@ import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
 import { otherBody } from '../differences/errors.ts'
+import { mostAgreements } from '../differences/searching.ts'
 import { bodyOf } from '../refusals.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
@@ -75,12 +76,18 @@ const create = (context: Context): Endpoint => ({
 const search = ({ database, config }: Context): Endpoint => ({
   ...api('GET', '/v1/agreements', 'searchAgreements', 'Search agreements'),
   search: agreementSearch,
-  docs: behaviour => ({
-    description: 'Newest first.',
-    ...searchDocs(agreementSearch, resultPage(agreementIn[behaviour], behaviour), ['status']),
-  }),
+  docs: behaviour => {
+    const most = mostAgreements[behaviour]
+    return {
+      description: `Newest first.${most ? ` At most ${most} on a page.` : ''}`,
+      ...searchDocs(agreementSearch, resultPage(agreementIn[behaviour], behaviour), ['status']),
+    }
+  },
   handler: async request => {
-    const query = readSearch(request.query, agreementSearch)
+    const { behaviour } = request.account
+    const asked = readSearch(request.query, agreementSearch)
+    const displaySize = Math.min(asked.displaySize, mostAgreements[behaviour] ?? Infinity)
+    const query = { ...asked, displaySize }
     const { status, reference } = query.filters
     const conditions = [
       where('account = ?', request.account.room),
@@ -88,7 +95,6 @@ const search = ({ database, config }: Context): Endpoint => ({
       ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
     ]
     const result = await findPage(database, agreementRows, conditions, query)
-    const { behaviour } = request.account
     const page = pageOf(query, result, addressesOf(request, config), each =>
       presentAgreement(each, behaviour),
     )

@@ -73,15 +73,41 @@ export const blankReturnUrl = difference<(url: string) => boolean>({
   decides: { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
 })
 
-/** Whether prefilled details without a value are refused in agreement mode, as those with one are. */
-export const refusesBlankPrefilled = difference<boolean>({
-  subject: 'Blank prefilled_cardholder_details in agreement mode',
+/** Whether blank texts in prefilled details are values. */
+export const keepsBlankPrefilled = difference<boolean>({
+  subject: 'Blank texts in prefilled_cardholder_details',
   specification: 'They count as left out',
   govukPay:
-    'A text in them, even an empty one, is 400 P0104. Without any text they count as left out',
-  source: inCode('connector', 'charge/service/ChargeService.java', '1299-1301'),
-  noRule: 'there is no page to prefill, so no integration sends them',
+    'They are kept and shown, even empty ones, and so refused in agreement mode with 400 P0104',
+  source: inCode('publicapi', 'model/CreateCardPaymentRequestBuilder.java', '136-147'),
+  noRule: 'they prefill nothing',
   decides: { specification: false, 'govuk-pay': true },
+})
+
+const MOST_DIGITS = 10
+
+/** A line of a billing address, or the name on a card, as it is kept. */
+export const keptText = difference<(text: string) => string>({
+  subject: 'Many digits in a billing address or in the name on a card',
+  specification: 'They are kept',
+  govukPay:
+    'Where one of their texts has more than ten, all its digits become *. The prefilled cardholder_name keeps them until a card was submitted',
+  source: inCode('connector', 'charge/model/AddressEntity.java', '41-46'),
+  noRule: 'answers do not show it',
+  decides: {
+    specification: text => text,
+    'govuk-pay': text =>
+      text.replace(/[^0-9]/g, '').length > MOST_DIGITS ? text.replace(/[0-9]/g, '*') : text,
+  },
+})
+
+export const keepsEmptyMetadata = difference<boolean>({
+  subject: 'Metadata without pairs',
+  specification: 'It is kept and shown as {}',
+  govukPay: 'It counts as left out',
+  source: inCode('java commons', 'api/json/ExternalMetadataDeserialiser.java', '21-24'),
+  noRule: 'answers do not show it',
+  decides: { specification: true, 'govuk-pay': false },
 })
 
 type UsedKey = 'refused' | 'ignored' | 'repeats'

@@ -1,7 +1,7 @@
 /** What differs in how payments, agreements and disputes are shown. */
 
 import { postLink } from '../../platform/http/addresses.ts'
-import type { BillingAddress, CardDetails, Prefilled } from '../card.ts'
+import { type BillingAddress, brandId, type CardDetails, type Prefilled } from '../card.ts'
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 import { cardFields, withNulls } from './values.ts'
@@ -106,7 +106,7 @@ export const cardOfPayments = difference<(shown: ShownCard) => object | undefine
         ...withNulls(cardFields, {
           card_brand: card ? undefined : '',
           ...(card ?? prefilled),
-          billing_address: knownParts(card?.billing_address ?? prefilled?.billing_address),
+          billing_address: knownParts(card?.billing_address) ?? prefilled?.billing_address,
         }),
         wallet_type: null,
       },
@@ -116,7 +116,8 @@ export const cardOfPayments = difference<(shown: ShownCard) => object | undefine
 export const cardOfAgreements = difference<(card: CardDetails) => object>({
   subject: 'The card of the payment_instrument of an agreement',
   specification: 'It is CardDetails, and again card_details, without unknown fields',
-  govukPay: 'It is card_details, with seven fields, null where unknown',
+  govukPay:
+    'It is card_details, with seven fields, null where unknown. card_brand is as in searches, such as master-card',
   source: inCode('publicapi', 'agreement/model/Agreement.java', '100-125'),
   decides: {
     specification: card => ({ CardDetails: card, card_details: card }),
@@ -124,6 +125,7 @@ export const cardOfAgreements = difference<(card: CardDetails) => object>({
       card_details: withNulls(cardFields, {
         ...card,
         billing_address: knownParts(card.billing_address),
+        card_brand: brandId(card.card_brand),
       }),
     }),
   },

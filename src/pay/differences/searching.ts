@@ -45,3 +45,13 @@ export const findsFromDate = difference<boolean>({
   noRule: 'answers do not show it',
   decides: { specification: true, 'govuk-pay': false },
 })
+
+/** The most agreements on a page, where that is less than display_size can ask for. It is the default too. */
+export const mostAgreements = difference<number | undefined>({
+  subject: 'The most agreements on a page',
+  specification: '500',
+  govukPay: '20, and the same without display_size. Its documentation says 500',
+  source: inCode('ledger', 'agreement/resource/AgreementSearchParams.java', '194-200'),
+  noRule: 'answers do not show it',
+  decides: { specification: undefined, 'govuk-pay': 20 },
+})

@@ -13,6 +13,8 @@ const code = {
   'webhooks settings': 'pay-webhooks/blob/7509d4c/src/main/resources/config',
   ledger: `pay-ledger/blob/e68228d/${MAIN}/ledger`,
   frontend: 'pay-frontend/blob/0f14c7e/app',
+  'java commons':
+    'pay-java-commons/blob/dafd42a/model-dropwizard-5/src/main/java/uk/gov/service/payments/commons',
 }
 
 /** `lines`: 12 or 12-20. */

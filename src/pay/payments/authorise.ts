@@ -24,6 +24,7 @@ import {
   endedPayment,
   refusedNumber,
 } from '../differences/cards.ts'
+import { keptText } from '../differences/creating.ts'
 import { wordsOf } from '../differences/difference.ts'
 import { otherBody, wordedError } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
@@ -149,7 +150,7 @@ function cardOf(
   { card_number, cardholder_name, expiry_date }: CardAuthorisation,
   behaviour: Behaviour,
 ): CardDetails {
-  const card = submittedCard(card_number, cardholder_name, expiry_date)
+  const card = submittedCard(card_number, keptText[behaviour](cardholder_name), expiry_date)
   return cardTypeUnknown[behaviour](card_number) ? { ...card, card_type: null } : card
 }
 

@@ -41,9 +41,9 @@ export function checkMode(payment: NewPayment, { behaviour }: Pick<ModeRules, 'b
   const refuse = (field: string, isGiven: boolean) => {
     if (isGiven) throw worded(errors.notAllowed(field, whenMode(mode)))
   }
+  if (mode !== 'web') refuse('set_up_agreement', set_up_agreement !== undefined)
   if (mode === 'agreement' && payment.agreement_id === undefined)
     throw worded(errors.missing(codes, 'agreement_id'))
-  if (mode !== 'web') refuse('set_up_agreement', set_up_agreement !== undefined)
   if (mode !== 'agreement') {
     if (payment.agreement_payment_type && set_up_agreement === undefined)
       throw worded(errors.notAllowed('agreement_payment_type', WITHOUT_AGREEMENT))

@@ -3,6 +3,7 @@ import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { type CardDetails, mockCard, type Prefilled } from '../card.ts'
+import { keptText } from '../differences/creating.ts'
 import { captureDelay } from '../differences/states.ts'
 import type { EventType } from '../webhooks/webhook.ts'
 
@@ -130,8 +131,10 @@ export type Origin = 'seed' | 'test message' | 'console' | 'control'
 export type Change = { before: Payment; after: Payment; at: AccountTime; sends: EventType[] }
 
 /** The card that the hosted pages submit for the payment. */
-export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
-  mockCard(given.prefilled, timeOf(payment_id))
+export function mockCardOf(payment: Payment): CardDetails {
+  const card = mockCard(payment.given.prefilled, timeOf(payment.payment_id))
+  return { ...card, cardholder_name: keptText[behaviourOf(payment)](card.cardholder_name ?? '') }
+}
 
 /** The last event of the payment. Throws when there is none, which is a bug. */
 export const stateOf = (payment: Payment): PaymentEvent => {

@@ -15,9 +15,11 @@ import {
   blankReturnUrl,
   checksMetadataFirst,
   ignoredSetUp,
+  keepsBlankPrefilled,
+  keepsEmptyMetadata,
+  keptText,
   readsAgreementFirst,
   refusedSource,
-  refusesBlankPrefilled,
 } from '../differences/creating.ts'
 import { largestInteger, wordedError } from '../differences/errors.ts'
 import {
@@ -164,9 +166,10 @@ export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
   const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture')
   const email = fields.optionalText('email')
-  const isBlankRefused = mode === 'agreement' && refusesBlankPrefilled[behaviour]
-  const prefilled = readPrefilled(fields, isBlankRefused)
+  const prefilled = readPrefilled(fields, behaviour)
   const metadata = fields.object('metadata')
+  const hasMetadata =
+    metadata && (keepsEmptyMetadata[behaviour] || Object.keys(metadata).length > 0)
   return {
     amount,
     reference,
@@ -177,7 +180,7 @@ export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
     authorisation_mode: mode,
     ...(return_url !== undefined && { return_url }),
     ...(email !== undefined && { email }),
-    ...(metadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkMetadata checks the values
+    ...(hasMetadata && { metadata: metadata as NewPayment['metadata'] & object }), // checkMetadata checks the values
     ...(agreement_id !== undefined && { agreement_id }),
     ...(set_up_agreement !== undefined && { set_up_agreement }),
     ...(agreement_payment_type && { agreement_payment_type }),
@@ -200,19 +203,19 @@ function readAgreementPaymentType(fields: Fields, isAllowed: boolean, behaviour:
 
 export const WITHOUT_AGREEMENT = 'without set_up_agreement or authorisation_mode agreement'
 
-/** Blank details are undefined; `{}` where they have a text and `isBlankRefused`. */
-function readPrefilled(fields: Fields, isBlankRefused: boolean): Prefilled | undefined {
+const prefilledText = (fields: Fields, name: string, behaviour: Behaviour) =>
+  keepsBlankPrefilled[behaviour] ? fields.optionalRawText(name) : fields.optionalText(name)
+
+/** undefined when no part is given. */
+function readPrefilled(fields: Fields, behaviour: Behaviour): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
   const value = fields.optionalObject(name)
   if (!value) return undefined
   const details = readFields(value, limits[name], codes)
-  const cardholder_name = details.optionalText('cardholder_name')
+  const cardholder_name = prefilledText(details, 'cardholder_name', behaviour)
   const address = details.optionalObject('billing_address')
-  const billing_address = address && readAddress(address)
-  if (cardholder_name === undefined && !billing_address) {
-    const texts = [value.cardholder_name, ...ADDRESS_LINES.map(name => address?.[name])]
-    return isBlankRefused && texts.some(text => typeof text === 'string') ? {} : undefined
-  }
+  const billing_address = address && readAddress(address, behaviour)
+  if (cardholder_name === undefined && !billing_address) return undefined
   return {
     ...(cardholder_name !== undefined && { cardholder_name }),
     ...(billing_address && { billing_address }),
@@ -222,15 +225,19 @@ function readPrefilled(fields: Fields, isBlankRefused: boolean): Prefilled | und
 const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
 /** undefined when every line is absent. A country that is not two letters is dropped. */
-function readAddress(address: Json): BillingAddress | undefined {
+function readAddress(address: Json, behaviour: Behaviour): BillingAddress | undefined {
   const fields = readFields(address, prefilledAddress, codes)
   const read: BillingAddress = {}
+  let isGiven = false
   for (const name of ADDRESS_LINES) {
-    const value = fields.optionalText(name)
-    if (value !== undefined && (name !== 'country' || /^[A-Za-z]{2}$/.test(value)))
-      read[name] = value
+    const value = prefilledText(fields, name, behaviour)
+    if (value === undefined) continue
+    isGiven = true
+    if (name !== 'country' || /^[A-Za-z]{2}$/.test(value)) read[name] = keptText[behaviour](value)
   }
-  return Object.keys(read).length > 0 ? read : undefined
+  return Object.keys(read).length > 0 || (isGiven && keepsBlankPrefilled[behaviour])
+    ? read
+    : undefined
 }
 
 function checkLimits(fields: Fields): void {

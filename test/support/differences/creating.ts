@@ -2,6 +2,7 @@ import type { Case } from '../../contract/differences.test.ts'
 import { activeAgreement } from '../agreements.ts'
 import { briefOf } from '../assertions.ts'
 import { type Client, webPayment } from '../client.ts'
+import { authorise, paidPayment, read } from '../journeys.ts'
 import { HEADER } from '../new-payment.ts'
 
 const create = async (api: Client, fields: object, headers?: Record<string, string>) =>
@@ -9,6 +10,9 @@ const create = async (api: Client, fields: object, headers?: Record<string, stri
 
 /** An identifier that no agreement has. */
 const NOBODY = '0'.repeat(26)
+
+/** With as many digits as some card numbers. */
+const NUMBER = 'N 12345678901'
 
 const { return_url, ...anyMode } = webPayment
 
@@ -36,7 +40,7 @@ export const creating = {
     specification: ['400 P0101 return_url', '201'],
     'govuk-pay': ['422 P0102', '400 P0104'],
   },
-  refusesBlankPrefilled: {
+  keepsBlankPrefilled: {
     async seen(api) {
       const { agreement_id } = await activeAgreement(api)
       const fields = { ...anyMode, authorisation_mode: 'agreement', agreement_id }
@@ -47,10 +51,57 @@ export const creating = {
         const given = { ...fields, prefilled_cardholder_details }
         seen.push(briefOf(await api.post('/v1/payments', given)))
       }
-      return seen
+      const details = { cardholder_name: '', billing_address: { line1: ' ', country: '' } }
+      const paid = await paidPayment(api, { prefilled_cardholder_details: details })
+      const shown = (await api.createPayment({ prefilled_cardholder_details: details }))
+        .card_details
+      return [
+        seen,
+        shown?.cardholder_name,
+        shown?.billing_address,
+        paid.card_details.cardholder_name,
+      ]
     },
-    specification: Array(5).fill('201'),
-    'govuk-pay': ['400 P0104', '400 P0104', '201', '201', '201'],
+    specification: [Array(5).fill('201'), undefined, undefined, 'Demo Cardholder'],
+    'govuk-pay': [
+      ['400 P0104', '400 P0104', '201', '201', '201'],
+      '',
+      { line1: ' ' },
+      'Demo Cardholder',
+    ],
+  },
+  keptText: {
+    async seen(api) {
+      const billing_address = { line1: 'Flat 1234567890', city: 'a12345678901z', country: 'GB' }
+      const prefilled_cardholder_details = { cardholder_name: NUMBER, billing_address }
+      const fields = { prefilled_cardholder_details, authorisation_mode: 'moto_api' }
+      const created = await api.createPayment({ ...fields, return_url: undefined })
+      await authorise(api, created, { cardholder_name: NUMBER })
+      const paid = await paidPayment(api, { prefilled_cardholder_details })
+      const { cardholder_name, billing_address: shown } = created.card_details
+      const names = [await read(api, created), paid].map(
+        ({ card_details }) => card_details.cardholder_name,
+      )
+      return [cardholder_name, shown, names]
+    },
+    specification: [
+      NUMBER,
+      { line1: 'Flat 1234567890', city: 'a12345678901z', country: 'GB' },
+      [NUMBER, NUMBER],
+    ],
+    'govuk-pay': [
+      NUMBER,
+      { line1: 'Flat 1234567890', city: 'a***********z', country: 'GB' },
+      Array(2).fill('N ***********'),
+    ],
+  },
+  keepsEmptyMetadata: {
+    async seen(api) {
+      const created = await api.createPayment({ metadata: {} })
+      return [created.metadata, (await read(api, created)).metadata]
+    },
+    specification: [{}, {}],
+    'govuk-pay': [undefined, undefined],
   },
   checksMetadataFirst: {
     seen: api => create(api, { amount: -1, metadata: { a: null } }),
@@ -108,9 +159,14 @@ export const creating = {
   readsAgreementFirst: {
     async seen(api) {
       const mode = { authorisation_mode: 'agreement' }
-      return [await create(api, mode), await create(api, { ...mode, return_url: undefined })]
+      const noReturn = { ...mode, return_url: undefined }
+      return [
+        await create(api, mode),
+        await create(api, noReturn),
+        await create(api, { ...noReturn, set_up_agreement: NOBODY }),
+      ]
     },
-    specification: Array(2).fill('400 P0101 agreement_id'),
-    'govuk-pay': ['400 P0104', '400 P0101'],
+    specification: Array(3).fill('400 P0101 agreement_id'),
+    'govuk-pay': ['400 P0104', '400 P0101', '400 P0104'],
   },
 } satisfies Record<string, Case>

@@ -140,10 +140,11 @@ export const reading = {
         CardDetails && keysOf(CardDetails).length,
         keysOf(card_details).length,
         card_details.billing_address,
+        card_details.card_brand,
       ]
     },
-    specification: [7, 7, { ...OF_PAGES, line2: '' }],
-    'govuk-pay': [undefined, 7, OF_PAGES],
+    specification: [7, 7, { ...OF_PAGES, line2: '' }, 'Visa'],
+    'govuk-pay': [undefined, 7, OF_PAGES, 'visa'],
   },
   shownFields: {
     async seen(api) {

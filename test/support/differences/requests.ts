@@ -236,4 +236,17 @@ export const searching = {
     specification: [1, 1],
     'govuk-pay': [0, 1],
   },
+  mostAgreements: {
+    // By the links, because a second has less than 21 POSTs.
+    async seen(api) {
+      const seen: unknown[] = []
+      for (const query of ['', '?display_size=500', '?display_size=20', '?display_size=2']) {
+        const { href } = (await api.get(`/v1/agreements${query}`)).body._links.self
+        seen.push(new URL(href).searchParams.get('display_size'))
+      }
+      return seen
+    },
+    specification: ['500', '500', '20', '2'],
+    'govuk-pay': ['20', '20', '20', '2'],
+  },
 } satisfies Record<string, Case>
