@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { behaviours } from './behaviours.ts'
 import { resets, testAccounts } from './control.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import type { Work } from './load.ts'
@@ -51,6 +52,7 @@ export const ratiosOfPrograms: Record<string, MeasurePrograms> = {
   C4: resets,
   C8: testAccounts,
   P12: manyAccounts,
+  P14: behaviours,
 }
 
 export const comparable = ['P1', 'P2', 'P3', 'P4', 'P7', 'P8', ...Object.keys(ratiosOfPrograms)]

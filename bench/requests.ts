@@ -63,7 +63,8 @@ export function creating(ids: string[] = [], key = KEY): Work {
 }
 
 /** Reads a random payment. */
-export function reading(ids: readonly string[]): Work {
+export function reading(ids: readonly string[], key = KEY): Work {
+  const { get } = requestsOf(key)
   return async send => {
     const id = ids[Math.floor(Math.random() * ids.length)] ?? ''
     expect(await send(get(`/v1/payments/${id}`)), 200, `"payment_id":"${id}"`)

@@ -47,6 +47,7 @@ const parts: Part[] = [
   { figures: ['P9'], seconds: 30, run: postgres },
   { figures: ['P11'], seconds: 40, run: oneTest },
   ofPackage('P12', 30),
+  ofPackage('P14', 60),
   { figures: ['peers'], seconds: 70, run: peers },
 ]
 

@@ -74,11 +74,15 @@ export async function manyAccounts(
 }
 
 /** Makes test accounts. Returns their keys. */
-export async function makeAccounts({ port }: Server, count: number): Promise<string[]> {
+export async function makeAccounts(
+  { port }: Server,
+  count: number,
+  fields: { behaviour?: string } = {},
+): Promise<string[]> {
   const { send, close } = await connect(port)
   const keys: string[] = []
   while (keys.length < count) {
-    const made = await send(post('/control/accounts'))
+    const made = await send(post('/control/accounts', fields))
     expect(made, 201)
     keys.push(JSON.parse(made.body).key)
   }
