@@ -239,6 +239,15 @@ onOneDatabase('What a page of requests says', service => {
     assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
   })
 
+  test('the filter keeps what only a link can set', async () => {
+    const { browser } = await enter(service())
+    const page = await browser.get('requests?show=refused&code=P0102')
+    const hidden = page.elements.filter(({ attributes }) => attributes.type === 'hidden')
+    assert.ok(
+      hidden.some(({ attributes: { name, value } }) => name === 'code' && value === 'P0102'),
+    )
+  })
+
   test('a request to a hosted page names its browser, or the program that made it', async () => {
     const { api, browser } = await enter(service())
     const { _links } = await api.createPayment()
