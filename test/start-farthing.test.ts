@@ -119,7 +119,7 @@ const resources = () => process.getActiveResourcesInfo().sort()
 /** The same, after the sockets that are being closed have gone: Node takes some turns of the event loop for that. */
 const resourcesAtRest = async () => {
   const closing = () => resources().some(name => name.startsWith('TCP') || name === 'Immediate')
-  while (closing()) await setTimeout(10)
+  for (let waits = 0; waits < 500 && closing(); waits++) await setTimeout(10)
   return resources()
 }
 
