@@ -120,7 +120,8 @@ export const agreementRows: Row[] = [
   ...rowsOf(LINE1, '400 P0104', '"1 Street"'),
   ...rowsOf('return_url', '400 P0104', '"https://example.org"'),
   ...rowsOf('agreement_payment_type', '422 P0102 agreement_payment_type', '"x"'),
-  [{ agreement_id: undefined, set_up_agreement: NOBODY }, '400 P0101'],
+  // The API passes set_up_agreement on as the agreement.
+  [{ agreement_id: undefined, set_up_agreement: NOBODY }, '400 P0104'],
   [{ amount: '0', agreement_id: NOBODY }, '422 P0102 amount'],
   [{ amount: '0', moto: 'true' }, '400 P0104'],
   ...rowsOf('email', '201', '""', 'null'),
