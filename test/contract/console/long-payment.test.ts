@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MESSAGES_COUNTED } from '../../../src/core/budgets.ts'
 import { createNewId, idFloor } from '../../../src/core/ids.ts'
+import { HOUR } from '../../../src/core/time.ts'
 import { insertRefund, refundsOf } from '../../../src/pay/refunds/store.ts'
+import { insertMessages } from '../../../src/pay/webhooks/message-store.ts'
 import { timelineOf } from '../../../src/tools/console/payments/timeline.ts'
+import { deliveriesOf } from '../../../src/tools/lists/payments-store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { enter, stepsOf } from '../../support/console.ts'
@@ -121,6 +125,32 @@ onOneDatabase(
       const steps = timelineOf({ payment: sample, exchanges: counted, refunds, ...rest })
       assert.equal(steps.filter(step => step.refunds.length === 1).length, 1_000)
       assert.ok(looks <= 2_000, `${looks}`)
+    })
+
+    test('of a payment with more messages than are counted the list of payments says so, and looks at no others', async t => {
+      const { api, browser } = await enter(service())
+      const { webhook } = await subscribe(t, api)
+      const { payment_id } = await cancelledPayment(api)
+      const { database } = service()
+      const find = () => deliveriesOf(database, [{ ...samplePayment('success'), payment_id }])
+      const counted = async () =>
+        [...(await find()).values()].flat().reduce((sum, { found }) => sum + found, 0)
+      const page = async () => (await browser.get('payments')).text
+      assert.match(await page(), /1 delivered(?!, and more)/)
+      const newId = createNewId()
+      const now = Date.now()
+      const more = Array.from({ length: 2 * MESSAGES_COUNTED }, () => ({
+        message_id: newId(now),
+        webhook_id: webhook.external_id,
+        payment_id,
+        event_type: 'card_payment_failed' as const,
+        created: now,
+        body: '{}',
+        sent_as: 'specification' as const,
+      }))
+      await database.write([insertMessages(more, () => now + HOUR)])
+      assert.equal(await counted(), MESSAGES_COUNTED + 1)
+      assert.match(await page(), /and more/)
     })
 
     test('its summary has at most 15 lines, and says once what to do', async t => {
