@@ -21,9 +21,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const newest = newestMigration()
       // The newest step, undone.
       for (const sql of [
-        'alter table exchanges drop column method',
-        'alter table exchanges drop column broken',
-        'alter table exchanges drop column by_hand',
+        'drop index exchanges_accepted_by_hand',
         `delete from migrations where number = ${newest}`,
       ])
         await database.write([{ sql, values: [] }])

@@ -17,6 +17,7 @@ const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-acc
 
 /** The steps since behaviours, undone. */
 const BEFORE_BEHAVIOURS = [
+  'drop index exchanges_accepted_by_hand',
   'alter table exchanges drop column method',
   'alter table exchanges drop column broken',
   'alter table exchanges drop column by_hand',

@@ -11,8 +11,10 @@ import {
   type Condition,
   findWithin,
   ifGiven,
+  inRange,
   numbered,
-  type Searchable,
+  type Part,
+  type Range,
   type Sized,
   where,
 } from './select.ts'
@@ -24,8 +26,14 @@ const SLOTS = 64
 /** The same in milliseconds, and one slot more: what becomes visible after a look began at most so long before. */
 export const LONGEST_COMMIT = (SLOTS + 1) * 256
 
-/** A table whose rows are followed. `idOf` is the identifier of one. */
-type Followed<Row, Item> = Sized<Row, Item> & { idOf: (item: Item) => string }
+/**
+ * A table whose rows are followed. `idOf` is the identifier of one. `edgeOf` is where a step through a range ends, if one
+ * does not go through all of it: a filter without an index looks at every row.
+ */
+type Followed<Row, Item> = Sized<Row, Item> & {
+  idOf: (item: Item) => string
+  edgeOf?: (range: Range, order: Part['order']) => Promise<string | undefined>
+}
 
 /** How to page. At most one of `after` and `before`. */
 export type Paging = {
@@ -65,18 +73,19 @@ export async function findFollowed<Row, Item>(
 ): Promise<FollowedPage<Item>> {
   const { idOf } = table
   const conditions = [...filters, ...ifGiven(`${table.id} >= ?`, since)]
-  const count = (from: string, to: Condition) =>
-    countBySlot(database, table, [...conditions, where(`${table.id} > ?`, from), to])
+  const count = (range: Range) => countBySlot(database, table, conditions, range)
+  const find = (range: Range, order: Part['order']) => {
+    const part = { limit, order, most: LIST_PAGE_BYTES, steps: stepsOf(table, range, order) }
+    return findWithin(database, table, conditions, part)
+  }
 
   const start = after ?? (before === undefined ? since : undefined)
   if (start === undefined) {
-    const range = [...conditions, ...ifGiven(`${table.id} < ?`, before)]
-    const part = { limit, order: 'newest', most: LIST_PAGE_BYTES } as const
-    const rows = (await findWithin(database, table, range, part)).reverse()
+    const rows = (await find({ before }, 'newest')).reverse()
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return { rows, next: cursorAt(0), previous: null }
     // What is before the first of the newest is not owed.
-    const older = await count(windowOf(idOf(last)), where(`${table.id} < ?`, idOf(first)))
+    const older = await count({ after: windowOf(idOf(last)), before: idOf(first) })
     return pageOf(rows, idOf, older)
   }
 
@@ -84,20 +93,14 @@ export async function findFollowed<Row, Item>(
   let from = cursor.id
   let listed: Counts = new Map()
   if (cursor.counts) {
-    listed = await count(windowOf(from), where(`${table.id} <= ?`, from))
+    listed = await count({ after: windowOf(from), before: textAfter(from) })
     const late = [...listed].find(([slot, found]) => found > (cursor.counts?.get(slot) ?? 0))?.[0]
     if (late !== undefined) {
       from = startOf(late)
       listed = new Map([...listed].filter(([slot]) => slot < late))
     }
   }
-  const range = [
-    ...conditions,
-    where(`${table.id} > ?`, from),
-    ...ifGiven(`${table.id} < ?`, before),
-  ]
-  const part = { limit, order: 'oldest', most: LIST_PAGE_BYTES } as const
-  const rows = await findWithin(database, table, range, part)
+  const rows = await find({ after: from, before }, 'oldest')
   return rows.length === 0 ? { rows, next: start, previous: null } : pageOf(rows, idOf, listed)
 }
 
@@ -109,18 +112,46 @@ function pageOf<Item>(rows: Item[], idOf: (item: Item) => string, before: Counts
   return { rows, next: printCursor(last, counts), previous: first }
 }
 
-async function countBySlot(
+/** The text that sorts next after the identifier. */
+const textAfter = (id: string): string => `${id}0`
+
+/** The steps through a range, in the order of their rows. */
+async function* stepsOf<Row, Item>(
+  { id, edgeOf }: Followed<Row, Item>,
+  range: Range,
+  order: Part['order'],
+): AsyncGenerator<Condition[]> {
+  for (let rest = range; ; ) {
+    const edge = await edgeOf?.(rest, order)
+    if (edge === undefined) return yield inRange(id, rest)
+    if (order === 'newest') {
+      yield [where(`${id} >= ?`, edge), ...inRange(id, { before: rest.before })]
+      rest = { ...rest, before: edge }
+    } else {
+      yield [where(`${id} <= ?`, edge), ...inRange(id, { after: rest.after })]
+      rest = { ...rest, after: edge }
+    }
+  }
+}
+
+async function countBySlot<Row, Item>(
   database: Database,
-  { from, id }: Searchable<never, unknown>,
+  table: Followed<Row, Item>,
   conditions: Condition[],
+  range: Range,
 ): Promise<Counts> {
-  const { sql, values } = allOf(conditions)
-  const slots = await database.query<{ slot: string; found: number }>(
-    numbered(`select substr(${id}, 1, ${SLOT_DIGITS}) as slot, cast(count(*) as integer) as found
-      from ${from} where ${sql} group by 1 order by 1`),
-    values,
-  )
-  return new Map(slots.map(({ slot, found }) => [slotOf(slot), found]))
+  const counts: Counts = new Map()
+  for await (const step of stepsOf(table, range, 'oldest')) {
+    const { sql, values } = allOf([...conditions, ...step])
+    const slots = await database.query<{ slot: string; found: number }>(
+      numbered(`select substr(${table.id}, 1, ${SLOT_DIGITS}) as slot, cast(count(*) as integer) as found
+        from ${table.from} where ${sql} group by 1 order by 1`),
+      values,
+    )
+    for (const { slot, found } of slots)
+      counts.set(slotOf(slot), (counts.get(slotOf(slot)) ?? 0) + found)
+  }
+  return counts
 }
 
 function printCursor(id: string, counts: Counts): string {

@@ -90,30 +90,43 @@ export async function countRows(database: Database, from: Condition): Promise<nu
   return row?.found ?? 0
 }
 
-/** At most `most` bytes of rows, and one at least, in steps of STEP_BYTES, so that other reads take turns with them. */
+/** Conditions for rows that are looked at one after the other, those of each at one go. */
+export type Steps = AsyncIterable<Condition[]> | readonly Condition[][]
+
+/**
+ * At most `most` bytes of rows, and one at least, in steps of STEP_BYTES, so that other reads take turns with them. `steps`
+ * are in the order of the rows, and by default one step has all.
+ */
 export async function findWithin<Row, Item>(
   database: Database,
   table: Sized<Row, Item>,
   conditions: Condition[],
-  { most, ...part }: Part & { most: number },
+  { most, steps = [[]], ...part }: Part & { most: number; steps?: Steps },
 ): Promise<Item[]> {
   const { from, id, bytes } = table
   const columns = `${id} as id, ${bytes} as bytes`
   const sized = { from, columns, id, fromRow: (row: { id: string; bytes: number }) => row }
-  const steps: string[][] = []
-  let [sum, ofStep] = [0, 0]
-  for (const row of await findPart(database, sized, conditions, part)) {
-    sum += row.bytes
-    ofStep += row.bytes
-    if (sum > most && steps.length > 0) break
-    if (ofStep <= STEP_BYTES && steps.length > 0) steps.at(-1)?.push(row.id)
-    else {
-      steps.push([row.id])
-      ofStep = row.bytes
+  const reads: string[][] = []
+  let [sum, left] = [0, part.limit]
+  for await (const step of steps) {
+    let ofRead = Infinity
+    const rows = await findPart(database, sized, [...conditions, ...step], { ...part, limit: left })
+    for (const row of rows) {
+      sum += row.bytes
+      ofRead += row.bytes
+      const isFull = sum > most && reads.length > 0
+      left = isFull ? 0 : left - 1
+      if (isFull) break
+      if (ofRead <= STEP_BYTES) reads.at(-1)?.push(row.id)
+      else {
+        reads.push([row.id])
+        ofRead = row.bytes
+      }
     }
+    if (left === 0) break
   }
   const found: Item[] = []
-  for (const ids of steps) {
+  for (const ids of reads) {
     const [low = '', high = ''] = [ids[0], ids.at(-1)].sort()
     const range = where(`${id} >= ? and ${id} <= ?`, low, high)
     const limit = ids.length

@@ -1,22 +1,34 @@
+import { MESSAGES_AT_ONCE } from '../../core/budgets.ts'
 import type { Database } from '../../core/ports.ts'
 import { type KeptMessage, keptRows } from '../../pay/webhooks/message-store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
-import { ifGiven, where } from '../../platform/database/select.ts'
+import {
+  allOf,
+  ifGiven,
+  inRange,
+  numbered,
+  type Part,
+  type Range,
+  where,
+} from '../../platform/database/select.ts'
+import { countWebhooks } from '../lists/webhooks-store.ts'
 
 /** As the API has it. */
 const DELIVERY_STATUS =
   "case messages.status when 'not listening' then 'FAILED' else messages.status end"
 
 /** The messages of all webhooks of the account. `delivery` is compared at the time of each page. */
-export const followMessages = (
+export async function followMessages(
   database: Database,
   room: string,
   filter: Partial<Record<'message_id' | 'payment_id' | 'event_type' | 'delivery', string>>,
   paging: Paging,
-): Promise<FollowedPage<KeptMessage>> =>
-  findFollowed(
+): Promise<FollowedPage<KeptMessage>> {
+  const webhooks = await countWebhooks(database, room)
+  const ofEach = Math.max(FEWEST_OF_WEBHOOK, Math.ceil(MESSAGES_AT_ONCE / Math.max(1, webhooks)))
+  return findFollowed(
     database,
-    keptRows,
+    { ...keptRows, edgeOf: (range, order) => edgeOf(database, room, ofEach, { ...range, order }) },
     [
       where('webhooks.account = ?', room),
       ...ifGiven('message_id = ?', filter.message_id),
@@ -26,3 +38,32 @@ export const followMessages = (
     ],
     paging,
   )
+}
+
+/** Messages of each webhook in a step, however many the account has. */
+const FEWEST_OF_WEBHOOK = 20
+
+/**
+ * Up to where no webhook of the account has more than `most` messages in the range, by the index that has those of each in
+ * their order; undefined if none has more in all of it.
+ */
+async function edgeOf(
+  database: Database,
+  room: string,
+  most: number,
+  { order, ...range }: Range & Pick<Part, 'order'>,
+): Promise<string | undefined> {
+  const [last, direction] = order === 'newest' ? ['max', 'desc'] : ['min', 'asc']
+  const { sql, values } = allOf([
+    where('messages.webhook_id = webhooks.webhook_id'),
+    ...inRange('message_id', range),
+  ])
+  const [row] = await database.query<{ edge: string | null }>(
+    numbered(`select ${last}(edge) as edge from (
+       select (select message_id from webhook_messages messages where ${sql}
+               order by message_id ${direction} limit 1 offset ?) as edge
+       from webhooks where account = ?) edges`),
+    [...values, most - 1, room],
+  )
+  return row?.edge ?? undefined
+}

@@ -1,6 +1,7 @@
 /** What lists and the home page of the console say of payments: the results of their messages, and how many have each status. */
 
 import type { Account } from '../../core/account.ts'
+import { MESSAGES_COUNTED } from '../../core/budgets.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
 import { paymentRows } from '../../pay/payments/store.ts'
@@ -16,20 +17,29 @@ export type Delivery = {
   message_id: string
 }
 
-/** By payment, for payments that the caller has found. Those without messages are absent. */
+/**
+ * By payment, for payments that the caller has found. Those without messages are absent. Of each MESSAGES_COUNTED messages
+ * are counted, and one more if it has more.
+ */
 export async function deliveriesOf(
   database: Database,
   payments: readonly Payment[],
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
-  const ids = payments.map(({ payment_id }) => payment_id)
-  const shown = `case when status = 'FAILED' and ${wasAccepted('webhook_messages')} then 'sent again' else status end`
+  const shown = `case when status = 'FAILED' and ${wasAccepted('messages')} then 'sent again' else status end`
+  const counted = payments.map(({ payment_id }, i) =>
+    where(
+      `select * from (select payment_id, message_id, status from webhook_messages
+         where payment_id = ? and body is not null limit ${MESSAGES_COUNTED + 1}) payment_${i}`,
+      payment_id,
+    ),
+  )
+  const { sql, values } = join(counted, ' union all ')
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
-     from (select payment_id, message_id, ${shown} as shown
-           from webhook_messages where ${among('payment_id', ids)} and body is not null) messages
+     from (select payment_id, message_id, ${shown} as shown from (${sql}) messages) shown_messages
      group by payment_id, shown`),
-    ids,
+    values,
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

@@ -187,6 +187,19 @@ onEveryDatabase(
   receiving,
 )
 
+test('whether a failed message was accepted by hand since is read by an index, not among all attempts of its payment', async t => {
+  const { service, api, forget, assertPlans } = await watchedService(t)
+  await api.post('/v1/webhooks', { callback_url: 'https://ledger.example.org/' })
+  const browser = await signIn(service, api)
+  forget()
+  for (const page of ['', 'deliveries']) assert.equal((await browser.get(page)).status, 200, page)
+  await assertPlans(
+    /exchanges .*\(payment_id=/,
+    /USING (COVERING )?INDEX exchanges_accepted_by_hand \(payment_id=\?/,
+    1,
+  )
+})
+
 test('the home page and the list of payments read payments, requests and messages by indexes only', async t => {
   const { service, api, forget, assertPlans } = await watchedService(t)
   await api.post('/v1/webhooks', { callback_url: 'https://ledger.example.org/' })

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MESSAGES_COUNTED } from '../../../src/core/budgets.ts'
 import { createNewId, idFloor } from '../../../src/core/ids.ts'
+import type { Statement } from '../../../src/core/ports.ts'
+import { HOUR } from '../../../src/core/time.ts'
 import { insertRefund, refundsOf } from '../../../src/pay/refunds/store.ts'
+import { insertMessages } from '../../../src/pay/webhooks/message-store.ts'
 import { timelineOf } from '../../../src/tools/console/payments/timeline.ts'
+import { deliveriesOf } from '../../../src/tools/lists/payments-store.ts'
+import { messagesOfPayment } from '../../../src/tools/lists/webhooks-store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { enter, stepsOf } from '../../support/console.ts'
 import { cancelledPayment, paidPayment } from '../../support/journeys.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 import { onOneDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
+import { watched } from '../../support/watched.ts'
 
 // What is long here is made by the page: other tests read the record from every database.
 onOneDatabase(
@@ -121,6 +129,69 @@ onOneDatabase(
       const steps = timelineOf({ payment: sample, exchanges: counted, refunds, ...rest })
       assert.equal(steps.filter(step => step.refunds.length === 1).length, 1_000)
       assert.ok(looks <= 2_000, `${looks}`)
+    })
+
+    test('of a payment with more messages than are counted the list of payments says so, and looks at no others', async t => {
+      const { api, browser } = await enter(service())
+      const { webhook } = await subscribe(t, api)
+      const { payment_id } = await cancelledPayment(api)
+      const { database } = service()
+      const find = () => deliveriesOf(database, [{ ...samplePayment('success'), payment_id }])
+      const counted = async () =>
+        [...(await find()).values()].flat().reduce((sum, { found }) => sum + found, 0)
+      const page = async () => (await browser.get('payments')).text
+      assert.match(await page(), /1 delivered(?!, and more)/)
+      const newId = createNewId()
+      const now = Date.now()
+      const more = Array.from({ length: 2 * MESSAGES_COUNTED }, () => ({
+        message_id: newId(now),
+        webhook_id: webhook.external_id,
+        payment_id,
+        event_type: 'card_payment_failed' as const,
+        created: now,
+        body: '{}',
+        sent_as: 'specification' as const,
+      }))
+      await database.write([insertMessages(more, () => now + HOUR)])
+      assert.equal(await counted(), MESSAGES_COUNTED + 1)
+      assert.match(await page(), /and more/)
+    })
+
+    test('a payment about which each of 25 webhooks was sent 40 messages has less than 400 KB, and its first messages are read in the order of an index', async t => {
+      const { api, browser } = await enter(service())
+      const { payment_id } = await api.createPayment()
+      const { database, kind } = service()
+      const { url, close } = await startReceiver()
+      t.after(close)
+      const newId = createNewId()
+      const now = Date.now()
+      for (let i = 0; i < 25; i++) {
+        const { body } = await api.post('/v1/webhooks', { callback_url: `${url}/${i}` })
+        const sent = Array.from({ length: 40 }, (_, at) => ({
+          message_id: newId(now + at),
+          webhook_id: body.external_id,
+          payment_id,
+          event_type: 'card_payment_refunded' as const,
+          created: now + at,
+          body: '{}',
+          sent_as: 'specification' as const,
+        }))
+        await database.write([insertMessages(sent, () => now + HOUR)])
+      }
+      const page = await browser.get(`payments/${payment_id}`)
+      assert.ok(page.html.length < 400_000, `${page.html.length}`)
+      assert.match(page.text, /Not shown: 3\d steps between the first 2 and the last 7\./)
+      assert.match(page.text, /20 earlier messages not shown/)
+      assert.equal(kind, 'sqlite')
+      const asked: Statement[] = []
+      const noting = watched(database, statements => void asked.push(...statements))
+      assert.equal((await messagesOfPayment(noting, payment_id)).length, 1_000)
+      for (const { sql, values } of asked)
+        for (const { detail } of await database.query<{ detail: string }>(
+          `explain query plan ${sql}`,
+          values,
+        ))
+          assert.match(detail, /^SEARCH /)
     })
 
     test('its summary has at most 15 lines, and says once what to do', async t => {

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MESSAGES_AT_ONCE } from '../../../src/core/budgets.ts'
+import { inSizes } from '../../../src/core/gather.ts'
 import { createNewId } from '../../../src/core/ids.ts'
+import { HOUR } from '../../../src/core/time.ts'
+import { insertMessages } from '../../../src/pay/webhooks/message-store.ts'
+import type { Paging } from '../../../src/platform/database/follow.ts'
+import { type Condition, where } from '../../../src/platform/database/select.ts'
+import { followMessages } from '../../../src/tools/control/messages-store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
+import { watched } from '../../support/watched.ts'
 
 const named = ({ path, query }: Body): string => path + (query && `?${query}`)
 
@@ -136,6 +144,60 @@ onEveryDatabase(
         })
       }
       assert.equal(messages.results[0].webhook_id, webhook.external_id)
+    })
+
+    test('messages are looked at in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
+      const { api, name } = await service().newNamedAccount()
+      const { database } = service()
+      const hooks: string[] = []
+      for (const hook of ['busy', 'other', 'idle']) {
+        const callback_url = `http://localhost:1/${hook}`
+        hooks.push((await api.post('/v1/webhooks', { callback_url })).body.external_id)
+      }
+      const newId = createNewId()
+      const now = service().clock.now()
+      const made = Array.from({ length: 2 * MESSAGES_AT_ONCE + 200 }, (_, i) => ({
+        message_id: newId(now + i),
+        webhook_id: hooks[i % 2] ?? '',
+        payment_id: newId(now),
+        event_type:
+          i === 7 ? ('card_payment_failed' as const) : ('card_payment_succeeded' as const),
+        created: now,
+        body: '{}',
+        sent_as: 'specification' as const,
+      }))
+      const ids = made.map(({ message_id }) => message_id)
+      await database.write(inSizes(made).map(part => insertMessages(part, () => now + HOUR)))
+      const steps: Condition[] = []
+      const noting = watched(database, ([{ sql, values = [] } = { sql: '' }]) => {
+        if (/octet_length/.test(sql)) steps.push(where(sql, ...values))
+      })
+      const follow = async (paging: Paging, filter = {}) => {
+        steps.length = 0
+        const { rows, ...page } = await followMessages(noting, name, filter, paging)
+        return { ...page, found: rows.map(({ message_id }) => message_id) }
+      }
+      const limit = 300
+      const rare = { event_type: 'card_payment_failed' }
+      for (const paging of [{ limit }, { limit, after: ids[0] }, { limit, before: ids.at(-1) }]) {
+        assert.deepEqual((await follow(paging, rare)).found, [ids[7]])
+        // Half of a thousand of each of the two is all that a step may look at; the third has none.
+        assert.ok(steps.length >= 4, `${steps.length} steps`)
+      }
+      const newest = await follow({ limit })
+      assert.deepEqual(newest.found, ids.slice(-limit))
+      assert.equal(steps.length, 1)
+      const older = await follow({ limit: 500, before: newest.previous ?? '' })
+      assert.deepEqual(older.found, ids.slice(-limit - 500, -limit))
+      const seen: string[] = []
+      for (let after = ids[0] ?? ''; ; ) {
+        const { found, next } = await follow({ limit: 500, after })
+        if (found.length === 0) break
+        seen.push(...found)
+        after = next
+      }
+      // The first of its time was not counted by the cursor, so it came again.
+      assert.deepEqual([...new Set(seen)].sort(), ids)
     })
 
     test('a list does not begin at a text that is no cursor', async () => {

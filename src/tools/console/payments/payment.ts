@@ -1,5 +1,5 @@
 import { timeOf } from '../../../core/ids.ts'
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { type Payment, stateOf, statusOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -19,7 +19,7 @@ import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
-import { reasonFor, timelineView } from './timeline-view.ts'
+import { MOST_NAMED, reasonFor, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
   path: 'payments/{payment_id}',
@@ -31,8 +31,9 @@ export const payment = definePage({
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
-    const shown = ends(steps)
-    const hidden = steps.length - shown.length
+    const { first, last } = endsOf(steps)
+    const hidden = steps.length - first - last
+    const shown = hidden > 0 ? [...steps.slice(0, first), ...steps.slice(-last)] : steps
     const address = `payments/${payment.payment_id}`
     const reason = reasonFor(stateOf(payment))
     return html`${ui.paragraph(html`${ui.refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
@@ -43,7 +44,7 @@ ${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download J
 <h2 class="govuk-heading-m">Timeline</h2>
 ${ui.paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
-${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
+${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(masked, null, 2)))}`
@@ -103,16 +104,31 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
-/** Of a long timeline the beginning and the end, so that the page stays below 400 KB. */
-const FIRST_STEPS = 50
-const LAST_STEPS = 200
+/** Of a long timeline so many lines of its beginning and of its end, so that the page stays below 400 KB. */
+const FIRST_LINES = 50
+const LAST_LINES = 200
 
 const LAST_REFUNDS = 50
 
-const ends = (steps: Step[]): Step[] =>
-  steps.length <= FIRST_STEPS + LAST_STEPS
-    ? steps
-    : [...steps.slice(0, FIRST_STEPS), ...steps.slice(-LAST_STEPS)]
+/** A step has a line for each message: an account may have 100 webhooks. */
+const linesOf = ({ messages, missing }: Step): number =>
+  1 + messages.length + Math.min(missing.length, MOST_NAMED)
+
+/** The first steps that have so many lines together, and one at least. */
+function firstOf(steps: readonly Step[], lines: number): Step[] {
+  let sum = 0
+  return steps.filter((step, i) => {
+    sum += linesOf(step)
+    return sum <= lines || i === 0
+  })
+}
+
+/** How many steps are shown of the beginning and of the end. */
+function endsOf(steps: readonly Step[]): { first: number; last: number } {
+  const isShort = firstOf(steps, FIRST_LINES + LAST_LINES).length === steps.length
+  const first = isShort ? steps.length : firstOf(steps, FIRST_LINES).length
+  return { first, last: firstOf(steps.slice(first).reverse(), LAST_LINES).length }
+}
 
 function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows): SummaryRow[] {
   const { payment_id, given, card, provider_id } = payment

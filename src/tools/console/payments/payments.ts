@@ -1,3 +1,4 @@
+import { MESSAGES_COUNTED } from '../../../core/budgets.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { inDigits, inPounds, penceIn } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
@@ -269,5 +270,6 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
         return html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${message_id}">${text}</a>`
       }),
   )
-  return ui.joined(parts)
+  const found = deliveries.reduce((sum, each) => sum + each.found, 0)
+  return ui.joined(found > MESSAGES_COUNTED ? [...parts, 'and more'] : parts)
 }

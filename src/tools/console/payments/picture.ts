@@ -99,6 +99,9 @@ function refundField(payment: Payment, refused: Typed | undefined): Html {
 
 const MOST_SHOWN = 10
 
+/** Of each webhook, the newest. */
+const MOST_MARKS = 20
+
 export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
   const messages = Map.groupBy(
     steps.flatMap(step => step.messages),
@@ -125,7 +128,8 @@ function rowView(
   messages: readonly ShownMessage[],
   missing: readonly MissingMessage[],
 ): Html {
-  const marks = messages.map((each): ui.Mark => {
+  const earlier = Math.max(0, messages.length - MOST_MARKS)
+  const marks = messages.slice(earlier).map((each): ui.Mark => {
     const { message, again } = each
     return {
       status: deliveryOf(message, visit, again),
@@ -136,7 +140,8 @@ function rowView(
   })
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
   const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
-  const texts = [...new Set([...messages.map(textOf), ...whyNot])].join('; ')
+  const unshown = earlier > 0 ? [`${ui.counted(earlier, 'earlier message')} not shown`] : []
+  const texts = [...new Set([...messages.map(textOf), ...whyNot]), ...unshown].join('; ')
   return html`<li>${ui.link(`${visit.root}webhooks/${webhook_id}`, ui.untrusted(webhook))}
 ${marks.length > 0 && ui.marksRow('Messages', marks)}
 <span>${ui.untrusted(texts)}</span></li>

@@ -171,7 +171,7 @@ function causeView(
   return html`<br>${ui.untrusted(cause)}${isSignature && html` ${ui.link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }
 
-const MOST_NAMED = 10
+export const MOST_NAMED = 10
 
 function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): Html[] {
   const named = missing.slice(0, MOST_NAMED)
