@@ -82,7 +82,9 @@ export function registerRoutes(
       handler: mayBeLong
         ? async (request, reply) => longJson(await handler(request, reply), request, reply)
         : handler,
-      onSend: [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook),
+      onSend: [plan?.onSend, limits.leave, recording?.onSend, plan?.afterRecord].filter(
+        hook => !!hook,
+      ),
       ...(accepts === 'form' && { bodyLimit: FORM_BYTES }),
       ...(accepts === 'multipart' && { bodyLimit: FILE_FORM_BYTES }),
       errorHandler: area.sendError,

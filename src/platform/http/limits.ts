@@ -21,6 +21,8 @@ import { createPlaces, type Place } from './places.ts'
 /** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
 
+type Sent = (error: Error | null, payload?: unknown) => void
+
 export type Limits = ReturnType<typeof createLimits>
 
 /** Limits what is done at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
@@ -30,12 +32,9 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    /** Adds the hook that ends the count of a request and closes connections during a stop. Call it before there are routes. */
+    /** Adds the hook that counts what leaves and closes connections during a stop. Call it before there are routes. */
     watch(app: FastifyInstance) {
-      // The work is done once there is a response, whether or not the client is still there to receive it.
       app.addHook('onSend', (request, reply, payload, done) => {
-        request.place?.leave()
-        request.place = null
         // Only once this instance listens no longer, so that the client's next connection goes to another one.
         if (!server.listening) void reply.header('connection', 'close')
         const error = leaving.leave(request, reply, payload)
@@ -56,6 +55,12 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
         if (account) go(places.enter(ownerOf(account), area !== 'api'))
         else places.enterUnnamed(reply.raw).then(go, done)
       },
+    /** Once there is a response that no plan delays, whether or not the client is still there to receive it. */
+    leave(request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: Sent) {
+      request.place?.leave()
+      request.place = null
+      done(null, payload)
+    },
     takeTurn: leaving.takeTurn,
     /**
      * Accepts the connections that wait, and closes each open one with its next response. Resolves when all are closed, or

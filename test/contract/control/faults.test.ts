@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { REQUESTS_OF_ACCOUNT } from '../../../src/core/budgets.ts'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
 import { delayOf } from '../../../src/tools/plans/plan.ts'
 import { type Answer, type Body, webPayment } from '../../support/client.ts'
@@ -137,6 +138,33 @@ onEveryDatabase(
         [201, 200],
       )
       assert.deepEqual(await listed(api), [])
+    })
+
+    test('requests that a plan delays have the places of their account, before and after they had their effect', async () => {
+      // Each of two instances has as many.
+      if (service().kind === 'postgres') return
+      const other = await service().newAccount()
+      for (const when of ['before', 'after']) {
+        const api = await service().newAccount()
+        const { payment_id } = await api.createPayment()
+        await plan(api, { on: 'readPayment', when, delay: 60_000, times: 'always' })
+        const leaving = new AbortController()
+        const read = () =>
+          fetch(`${service().baseUrl}/v1/payments/${payment_id}`, {
+            headers: { Authorization: `Bearer ${api.key}` },
+            signal: leaving.signal,
+          })
+        const delayed = Array.from({ length: REQUESTS_OF_ACCOUNT }, read)
+        const { database } = service()
+        const acted = 'select max(acted) as most from plans'
+        while ((await database.query<{ most: number }>(acted))[0]?.most !== REQUESTS_OF_ACCOUNT);
+        // Meanwhile those that a plan delays afterwards have their effect.
+        for (let i = 0; i < 50; i++) await other.get(`/v1/payments/${payment_id}`)
+        assert.equal((await read()).status, 503, when)
+        leaving.abort()
+        await Promise.allSettled(delayed)
+        await database.write([{ sql: 'delete from plans', values: [] }])
+      }
     })
 
     test('a delay ends when its client leaves, and the request has its effect then', async () => {
