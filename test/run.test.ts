@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { CONCERNS, changedFiles, testsConcerning } from './support/concerning.ts
 import { tempFolder } from './support/folders.ts'
 import { createHangs } from './support/hangs.ts'
 import { fieldsOf } from './support/process-tree.ts'
+import { INTERVALS, withIntervals } from './support/timers.ts'
 
 const FILE = 'test/domain/money.test.ts'
 
@@ -22,6 +23,13 @@ function npmTest(...args: string[]): string {
 const isRunning = (pid: number): boolean => !['', 'Z'].includes(fieldsOf(pid)[0] ?? '')
 
 describe('npm test', () => {
+  test('has every interval that FARTHING_TEST_TIMERS multiplies', () => {
+    for (const path of Object.keys(INTERVALS)) {
+      const source = readFileSync(join('src', path), 'utf8')
+      assert.notEqual(withIntervals(path, source, 10), source)
+    }
+  })
+
   test('with a file runs that file, and with --times says what it took', () => {
     const one = npmTest(FILE)
     assert.match(one, /tests 1\n/)

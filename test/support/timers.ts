@@ -5,11 +5,11 @@
 import { registerHooks } from 'node:module'
 
 /** The constants by the file of `src` that defines them, in milliseconds. Promises, such as the longest wait, stay. */
-const INTERVALS: Record<string, string[]> = {
+export const INTERVALS: Record<string, string[]> = {
   'tools/record/batches.ts': ['WRITE_EVERY', 'WRITE_EVERY_UNDER_LOAD', 'RETRY_AFTER'],
-  'tools/record/recorder.ts': ['LONGEST_WAIT'],
-  'tools/control/wait.ts': ['LOOK_EVERY', 'LOOK_EVERY_IF_SHARED'],
-  'tools/explain/check/probe-forgeries.ts': ['POLL_INTERVAL'],
+  'tools/record/recorder.ts': ['LONGEST_HOLD'],
+  'tools/watch.ts': ['EVERY', 'EVERY_BESIDE_OTHERS'],
+  'tools/explain/check/probing.ts': ['POLL_INTERVAL'],
   'testing/waits.ts': ['POLL_INTERVAL'],
   'testing/receiver.ts': ['POLL_INTERVAL'],
 }
@@ -28,12 +28,13 @@ export function withIntervals(path: string, source: string, factor: number): str
   }, source)
 }
 
-const factor = Number(process.env.FARTHING_TEST_TIMERS)
-registerHooks({
-  load(url, context, nextLoad) {
-    const loaded = nextLoad(url, context)
-    const path = url.startsWith(SOURCES) ? url.slice(SOURCES.length) : ''
-    if (!INTERVALS[path]) return loaded
-    return { ...loaded, source: withIntervals(path, String(loaded.source), factor) }
-  },
-})
+const factor = process.env.FARTHING_TEST_TIMERS
+if (factor !== undefined)
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      const path = url.startsWith(SOURCES) ? url.slice(SOURCES.length) : ''
+      if (!INTERVALS[path]) return loaded
+      return { ...loaded, source: withIntervals(path, String(loaded.source), Number(factor)) }
+    },
+  })
