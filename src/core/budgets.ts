@@ -136,7 +136,7 @@ export const PLANS = 100
 /** Bytes of the fields that a plan looks for. Held by test/contract/control/plans.test.ts. */
 export const PLAN_BYTES = 4_096
 
-/** Messages of a payment that a list of payments counts; of one that has more it says so. Held by test/contract/console/long-payment.test.ts. */
+/** Messages of a payment that a list of payments counts. Held by test/contract/console/long-payment.test.ts. */
 export const MESSAGES_COUNTED = 100
 /** Messages of an account, and at least 20 of each of its webhooks, that one step of a list of them looks at. Held by test/contract/control/following.test.ts. */
 export const MESSAGES_AT_ONCE = 1_000
