@@ -8,7 +8,7 @@ import { registerHooks } from 'node:module'
 export const INTERVALS: Record<string, string[]> = {
   'tools/record/batches.ts': ['WRITE_EVERY', 'WRITE_EVERY_UNDER_LOAD', 'RETRY_AFTER'],
   'tools/record/recorder.ts': ['LONGEST_HOLD'],
-  'tools/watch.ts': ['EVERY', 'EVERY_BESIDE_OTHERS'],
+  'tools/watch.ts': ['EVERY_BESIDE_OTHERS'],
   'tools/explain/check/probing.ts': ['POLL_INTERVAL'],
   'testing/waits.ts': ['POLL_INTERVAL'],
   'testing/receiver.ts': ['POLL_INTERVAL'],
