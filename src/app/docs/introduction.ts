@@ -1,5 +1,7 @@
+import type { Behaviour } from '../../core/account.ts'
+
 /** What applies to every endpoint, as the first part of the description of the API. */
-export const introduction = `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
+const introduction = `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
 
 It is compatible with GOV.UK Pay's public API, and not affiliated with GOV.UK Pay or the UK government. The error codes P0910 to P0913 and P2700 to P2702 are Farthing's own, because GOV.UK Pay has none for these cases.
 
@@ -29,6 +31,17 @@ A payment is kept for 7 days from its creation. Then its endpoints return 404, i
 ## What it does not do
 
 There is no rate limit (only a plan of a test sends 429), no card entry, no check of a card beyond its format, no 3D Secure, no wallets, no 90 minute expiry and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
+
+const AS_GOVUK_PAY = `
+
+## As GOV.UK Pay
+
+This service has the behaviour govuk-pay. Where the text says otherwise, this counts: a payment is kept for 180 days. One that nobody finishes expires, as a rule after 90 minutes. A payment in agreement mode is created at first and charged a little later, and a capture follows the success. Messages are sent after the answer to the request that causes them. An account makes at most 15 POSTs of a kind in a second, and more cards are refused.`
+
+export const introductionFor: Record<Behaviour, string> = {
+  specification: introduction,
+  'govuk-pay': introduction + AS_GOVUK_PAY,
+}
 
 /** The chapters of the documentation, in its order. */
 export const tags = [

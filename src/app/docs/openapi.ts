@@ -18,7 +18,7 @@ import {
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
 import { withExamples } from './examples.ts'
-import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
+import { controlIntroduction, controlTags, introductionFor, tags } from './introduction.ts'
 import { messageDocs } from './message-docs.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
@@ -32,7 +32,7 @@ export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
     info: {
       title: 'Farthing',
       summary: 'A payment service that moves no money',
-      description: introduction,
+      description: introductionFor[behaviour],
     },
     tags,
     meanings,
