@@ -26,6 +26,7 @@ import { pageLinks } from '../differences/reading.ts'
 import { chargeDelay, eventsOfRefunds, secondCapture } from '../differences/states.ts'
 import { bodyOf, type Refusals } from '../refusals.ts'
 import { resultPage } from '../result-page.ts'
+import { daysKept } from '../retention.ts'
 import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import { currentPayment } from './due-steps.ts'
@@ -61,10 +62,7 @@ export const paymentEndpoints = (
   authorise(context, refusals),
 ]
 
-export const paymentId = pathParameter(
-  'payment_id',
-  'A payment of the account from the last 7 days',
-)
+export const paymentId = pathParameter('payment_id', 'A payment of the account')
 
 const codes = errors.fieldCodes.payment
 
@@ -144,7 +142,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   search: paymentSearches.specification,
   docs: behaviour => ({
     description:
-      "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
+      "The account's payments, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
     ...searchDocs(paymentSearches.specification, resultPage(foundPaymentIn[behaviour], behaviour), [
       'state',
       'from_date',
@@ -251,7 +249,7 @@ export async function paymentInPath(
   const { account } = request
   const payment_id = pathParam(request, 'payment_id')
   const found = await currentPayment(context, account, payment_id)
-  if (!found) throw errors.paymentNotFound(code)
+  if (!found) throw errors.paymentNotFound(code, daysKept(account))
   recordEffectsOf(request)?.({ account, payment: found })
   return found
 }

@@ -13,6 +13,7 @@ import {
   refund as refundPayment,
   refundSummary,
 } from '../payments/refund.ts'
+import { daysKept } from '../retention.ts'
 import { endRefund, heldRefundsOf, insertRefund } from './store.ts'
 
 type NewRefundOf = {
@@ -44,7 +45,10 @@ export async function createRefund(
     { also: () => [insertRefund(made)], scenarios },
   )
   if (!result)
-    throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
+    throw paymentNotFound(
+      unknownRefunded[account.behaviour](refund.available !== undefined),
+      daysKept(account),
+    )
   return { ...made, behaviour: behaviourOf(result.payment) }
 }
 

@@ -141,7 +141,7 @@ const search = (context: Context): Endpoint => ({
   search: refundSearch,
   docs: behaviour => ({
     description:
-      "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
+      "The refunds of the account's payments, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
     ...searchDocs(refundSearch, resultPage(refundIn[behaviour], behaviour), ['to_date']),
   }),
   handler: async request => {

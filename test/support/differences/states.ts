@@ -239,15 +239,10 @@ export const states = {
       await api.advance(8 * DAY)
       const weekLater = await found()
       await api.advance(172 * DAY)
-      return [weekLater, await found()]
+      const [said] = /last \d+ days/.exec((await api.get(href)).body.description) ?? []
+      return [weekLater, await found(), said]
     },
-    specification: [
-      [404, 0],
-      [404, 0],
-    ],
-    'govuk-pay': [
-      [200, 1],
-      [404, 0],
-    ],
+    specification: [[404, 0], [404, 0], 'last 7 days'],
+    'govuk-pay': [[200, 1], [404, 0], 'last 180 days'],
   },
 } satisfies Record<string, Case>
