@@ -24,8 +24,7 @@ const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== nul
 
 /** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
 export async function currentPayment(context: Context, account: Account, payment_id: string) {
-  const find = () =>
-    findPayment(context.database, account.room, payment_id, context.time.now(account))
+  const find = () => findPayment(context.database, account, payment_id, context.time.now(account))
   const found = await find()
   if (!found || !isDue(found, context.time.now(account))) return found
   await takeSteps(context, account, payment_id)
@@ -116,7 +115,7 @@ async function takeSteps(context: Context, account: Account, payment_id: string)
   const { database, time } = context
   let card: CardDetails | undefined
   const read = async () => {
-    const payment = await findPayment(database, account.room, payment_id, time.now(account))
+    const payment = await findPayment(database, account, payment_id, time.now(account))
     card = payment && (await cardOf(context, payment))
     return payment && { account, payment }
   }
