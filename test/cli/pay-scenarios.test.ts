@@ -56,6 +56,32 @@ test('farthing pay and farthing doctor say the behaviour of the account, and wit
   assert.doesNotMatch(await run(none, 'doctor'), /behaviour/)
 })
 
+test('The commands find the webhooks of an account of the behaviour govuk-pay, and do not wait for its captures', async t => {
+  const hosts = { FARTHING_CALLBACK_HOSTS: 'localhost' }
+  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay', ...hosts }
+  const service = await startService('sqlite', { env: own, control: true })
+  t.after(() => service.stop())
+  const api = createClient([service.baseUrl], FARTHING_API_KEY, 'govuk-pay')
+  await made(ask(service, api, 'webhooks', { callback_url: 'https://localhost:1/' }))
+  const env = {
+    FARTHING_URL: service.baseUrl,
+    FARTHING_API_KEY,
+    DATABASE_URL: 'sqlite::memory:',
+  }
+  const run = (line: string) => runHere({ args: line.split(' '), env })
+  const doctor = await run('doctor')
+  assert.match(doctor.stdout, /^warn +webhooks +localhost:1.*ECONNREFUSED/m, doctor.stderr)
+  const refunded = await run('trigger card_payment_refunded')
+  assert.match(refunded.stdout, /success › refunded £14.50/, refunded.stderr)
+  const [, shown = ''] = /^ {2}(.*card_payment_succeeded)/m.exec(refunded.stdout) ?? []
+  assert.match(shown, /^localhost:1/)
+  const captured = await run('trigger card_payment_captured --json')
+  assert.ok(JSON.parse(captured.stdout).payment.settlement_summary.captured_date)
+  const cancelled = await run('trigger card_payment_cancelled')
+  assert.equal(cancelled.code, 1)
+  assert.match(cancelled.stderr, /govuk-pay sends no card_payment_cancelled/)
+})
+
 test('No plan acts on farthing doctor, and none on what farthing pay looks at, nor do they use one up', async t => {
   const service = await startService('sqlite', { env: { FARTHING_API_KEY }, control: true })
   t.after(() => service.stop())
