@@ -34,7 +34,11 @@ test('farthing pay makes what no user can do, with control: a charge that stays 
 })
 
 test('farthing pay and farthing doctor say the behaviour of the account, and without /control nothing', async t => {
-  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
+  const webhook = {
+    FARTHING_WEBHOOK_URL: 'http://localhost:1/',
+    FARTHING_SIGNING_KEY: 'a-signing-key-123',
+  }
+  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay', ...webhook }
   const closed = { FARTHING_API_KEY, FARTHING_CONSOLE: 'false' }
   const [as, none] = await Promise.all([
     startService('sqlite', { env: own }),
@@ -47,10 +51,11 @@ test('farthing pay and farthing doctor say the behaviour of the account, and wit
   }
   assert.match(await run(as, 'pay', '--moto'), /^ {2}behaviour govuk-pay$/m)
   assert.equal(JSON.parse(await run(as, 'pay', '--moto', '--json')).behaviour, 'govuk-pay')
-  assert.match(
-    await run(as, 'doctor'),
-    /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m,
-  )
+  const doctor = await run(as, 'doctor')
+  assert.match(doctor, /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m)
+  assert.match(doctor, /^warn +webhooks .*FARTHING_CONTROL=true switches it on\.$/m)
+  // The webhook is that of the settings.
+  assert.match(await run(as, 'pay'), /^ {2}\w{26} {3}card_payment_succeeded/m)
   assert.doesNotMatch(await run(none, 'pay', '--moto'), /behaviour/)
   assert.equal(JSON.parse(await run(none, 'pay', '--moto', '--json')).behaviour, null)
   assert.doesNotMatch(await run(none, 'doctor'), /behaviour/)
