@@ -96,7 +96,7 @@ export const notAnObject = (code: BodyCode) =>
 const notFound = (code: Code, what: string) => new ApiError(404, code, `this ${what} in the path`)
 
 type PaymentCode = 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000'
-/** `days`: how long the account keeps payments. */
+/** `days`: how many the payments of the account are kept. */
 export const paymentNotFound = (code: PaymentCode, days = 7) =>
   notFound(code, `account has no payment of the last ${days} days with the payment_id`)
 

@@ -1,5 +1,5 @@
 import type { Account, Behaviour } from '../../core/account.ts'
-import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
+import { notRefundable, refundAmountMismatch } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
 import { unknownRefunded } from '../differences/errors.ts'
 import { changePayment, type Scenarios } from '../payments/commands.ts'
@@ -13,7 +13,7 @@ import {
   refund as refundPayment,
   refundSummary,
 } from '../payments/refund.ts'
-import { daysKept } from '../retention.ts'
+import { paymentNotFound } from '../retention.ts'
 import { endRefund, heldRefundsOf, insertRefund } from './store.ts'
 
 type NewRefundOf = {
@@ -47,7 +47,7 @@ export async function createRefund(
   if (!result)
     throw paymentNotFound(
       unknownRefunded[account.behaviour](refund.available !== undefined),
-      daysKept(account),
+      account.behaviour,
     )
   return { ...made, behaviour: behaviourOf(result.payment) }
 }
