@@ -31,6 +31,7 @@ const options = {
     value: '<name=value>',
     meaning: 'a field of the payment, also metadata.KEY',
     parse: addField,
+    isRepeatable: true,
   },
   delayedCapture: { meaning: 'leave it capturable' },
   capture: { meaning: 'capture it afterwards; implies --delayed-capture' },
@@ -104,6 +105,8 @@ function withField(given: unknown, path: string[], value: string, schema: Fields
   if (!inner)
     throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
   const fields = given as Json | undefined // by the schema
+  const isWhole = rest.length === 0 || typeof fields?.[name] !== 'object'
+  if (fields && Object.hasOwn(fields, name) && isWhole) throw wrongUsage(`${name} is given twice.`)
   const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)
   return { ...fields, [name]: set }
 }
