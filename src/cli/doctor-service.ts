@@ -21,13 +21,13 @@ type Expected = {
   key: string | undefined
   keyIsHere: boolean | undefined
   pagesUrl: string | undefined
-  /** The disk of the local database is full. */
-  isFull?: boolean | undefined
+  /** Why the local database cannot be used. */
+  cause?: string | undefined
 }
 
 /** Yields the checks one by one. The list ends early if the service cannot be reached or refuses the key. */
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
-  const { url, key, keyIsHere, pagesUrl, isFull } = expected
+  const { url, key, keyIsHere, pagesUrl, cause } = expected
   const { ok, fail } = checksOf('service')
   const service = serviceAt(url, key ?? '')
   const sentAt = Date.now()
@@ -51,7 +51,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     )
   if (ready.status !== 200)
     return yield fail(
-      `${url}/readyz returned ${ready.status}: ${isFull ? 'the disk of its database is full' : 'the service is stopping, or cannot use its database'}.`,
+      `${url}/readyz returned ${ready.status}: ${cause ?? 'the service is stopping, or cannot use its database'}.`,
     )
   yield ok(`${url} is ready.`)
   yield checkClock(ready.date, sentAt)

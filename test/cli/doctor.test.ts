@@ -247,6 +247,11 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(code, 3)
       found('disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/)
       found('service', 'fail', /readyz returned 503: the disk of its database is full\.$/)
+      const away = await diagnose({
+        FARTHING_URL: `http://127.0.0.1:${port}`,
+        DATABASE_URL: 'postgres://postgres@127.0.0.1:1/farthing',
+      })
+      away.found('service', 'fail', /readyz returned 503: PostgreSQL cannot be reached: connect /)
     })
 
     test('An http return_url that was refused is a warning only while it would be refused again', async () => {
