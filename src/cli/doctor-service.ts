@@ -6,6 +6,7 @@ import {
   AnotherAnswered,
   type Body,
   behaviourOf,
+  FROM_FARTHING,
   type Service,
   serviceAt,
 } from './running-service.ts'
@@ -144,7 +145,7 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined, url: s
   const opened = await fetch(page, {
     method: 'HEAD',
     redirect: 'manual',
-    headers: WITHOUT_PLANS,
+    headers: { ...WITHOUT_PLANS, ...FROM_FARTHING },
   }).catch((error: Error) => error)
   if (opened instanceof Error)
     return fail(

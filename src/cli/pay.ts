@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { integer } from '../core/values.ts'
@@ -178,13 +179,25 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
   if (capture) await service.ask('POST', `${path}/capture`)
   if (refund !== undefined) {
-    const { refund_summary } = await service.ask('GET', path)
-    const { amount_available } = refund_summary
+    const { amount_available } = await refundSummary(service, path)
     const amount = refund === true ? amount_available : refund
     const json = { amount, refund_amount_available: amount_available }
     await service.ask('POST', `${path}/refunds`, { json })
   }
   return payment
+}
+
+/** Under govuk-pay a capture, which a refund needs, comes five seconds after success. Milliseconds between looks. */
+const LOOK_EVERY = 500
+const MOST_LOOKS = 20
+
+async function refundSummary({ ask }: Service, path: string): Promise<Body> {
+  for (let look = 1; ; look++) {
+    const { state, refund_summary } = await ask('GET', path)
+    const waits = state.status === 'success' && refund_summary.status !== 'available'
+    if (!waits || look === MOST_LOOKS) return refund_summary
+    await sleep(LOOK_EVERY)
+  }
 }
 
 function newPayment(wanted: PaymentToMake): object {

@@ -49,6 +49,9 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   return serviceAt(url, key)
 }
 
+/** The check leaves out what the commands send. */
+export const FROM_FARTHING = { 'User-Agent': `farthing/${version}` }
+
 const NO_CONTENT = 204
 
 /** Milliseconds without a byte. */
@@ -64,8 +67,7 @@ export function serviceAt(url: string, key: string | undefined) {
     const { json, form, signal, isLook = method === 'GET' } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
     const headers = {
-      // The check leaves out what the commands send.
-      'User-Agent': `farthing/${version}`,
+      ...FROM_FARTHING,
       ...(isLook && WITHOUT_PLANS),
       // A form is for the hosted pages, which take no key.
       ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
