@@ -177,9 +177,12 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   if (scenario === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
   else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, scenario)
   else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
+  else await readWhile(service, path, ({ state }) => /^(?:created|started)$/.test(state.status))
   if (capture) await service.ask('POST', `${path}/capture`)
   if (refund !== undefined) {
-    const { amount_available } = await refundSummary(service, path)
+    const isDue = ({ state, refund_summary: { status } }: Body) =>
+      state.status === 'success' && status !== 'available'
+    const { amount_available } = (await readWhile(service, path, isDue)).refund_summary
     const amount = refund === true ? amount_available : refund
     const json = { amount, refund_amount_available: amount_available }
     await service.ask('POST', `${path}/refunds`, { json })
@@ -187,15 +190,15 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   return payment
 }
 
-/** Under govuk-pay a capture, which a refund needs, comes five seconds after success. Milliseconds between looks. */
+/** Milliseconds between looks. */
 const LOOK_EVERY = 500
 const MOST_LOOKS = 20
 
-async function refundSummary({ ask }: Service, path: string): Promise<Body> {
+/** Under govuk-pay a charge comes two seconds after its creation, and a capture, which a refund needs, five after success. */
+async function readWhile({ ask }: Service, path: string, isDue: (payment: Body) => boolean) {
   for (let look = 1; ; look++) {
-    const { state, refund_summary } = await ask('GET', path)
-    const waits = state.status === 'success' && refund_summary.status !== 'available'
-    if (!waits || look === MOST_LOOKS) return refund_summary
+    const payment = await ask('GET', path)
+    if (!isDue(payment) || look === MOST_LOOKS) return payment
     await sleep(LOOK_EVERY)
   }
 }

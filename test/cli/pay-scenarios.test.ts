@@ -34,18 +34,24 @@ test('farthing pay makes what no user can do, with control: a charge that stays 
   assert.deepEqual([code, can_retry], ['P0010', false])
 })
 
-test('under govuk-pay farthing pay --refund waits for the capture, and farthing trigger refuses what is never sent', async t => {
+test('under govuk-pay farthing pay waits for a charge, and for the capture that a refund needs, and farthing trigger refuses what is never sent', async t => {
   const env = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
   const service = await startService('sqlite', { env })
   t.after(() => service.stop())
   const run = (...args: string[]) =>
     runHere({ args, env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY } })
-  const trying = run('pay', '--refund', '500')
-  const ended = trying.then(() => true)
-  while (!(await Promise.race([ended, setTimeout(100, false)]))) service.clock.advance(1_000)
-  const { code, stdout, stderr } = await trying
-  assert.equal(code, 0, stderr)
-  assert.match(stdout, / › success › refunded £5\.00 /)
+  const api = createClient([service.baseUrl], FARTHING_API_KEY, 'govuk-pay')
+  for (const [line, says] of [
+    ['pay --refund 500', / › success › refunded £5\.00 /],
+    [`pay --agreement ${await activeAgreement(api)}`, / › success /],
+  ] as const) {
+    const trying = run(...line.split(' '))
+    const ended = trying.then(() => true)
+    while (!(await Promise.race([ended, setTimeout(100, false)]))) service.clock.advance(1_000)
+    const { code, stdout, stderr } = await trying
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, says)
+  }
   const refused = await run('trigger', 'card_payment_cancelled')
   assert.equal(refused.code, 2)
   assert.match(refused.stderr, /the behaviour govuk-pay sends no card_payment_cancelled/)
