@@ -180,8 +180,8 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   else await readWhile(service, path, ({ state }) => /^(?:created|started)$/.test(state.status))
   if (capture) await service.ask('POST', `${path}/capture`)
   if (refund !== undefined) {
-    const isDue = ({ state, refund_summary: { status } }: Body) =>
-      state.status === 'success' && status !== 'available'
+    const isDue = ({ amount: paid, state, refund_summary: { status } }: Body) =>
+      paid > 0 && state.status === 'success' && status !== 'available'
     const { amount_available } = (await readWhile(service, path, isDue)).refund_summary
     const amount = refund === true ? amount_available : refund
     const json = { amount, refund_amount_available: amount_available }
