@@ -9,6 +9,7 @@ import {
   FROM_FARTHING,
   type Service,
   serviceAt,
+  startOf,
 } from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ before the check warns. */
@@ -37,7 +38,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     (error: Error) => error,
   )
   if (ready instanceof Error) {
-    const cure = ready instanceof AnotherAnswered ? undefined : asTypedHere('farthing')
+    const cure = ready instanceof AnotherAnswered ? undefined : startOf(url)
     return yield fail(sentence(ready), cure)
   }
   if (ready.body?.code === NO_SUCH_ENDPOINT)

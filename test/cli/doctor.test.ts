@@ -86,6 +86,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const away = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' })
       assert.equal(away.code, 3)
       away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
+      assert.equal(away.commandOf(/cannot be reached/), 'PORT=2 farthing')
     })
 
     test('farthing open prints a link to the console, made with the key or from the database', async () => {
