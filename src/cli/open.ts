@@ -53,7 +53,9 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   const hasKey = options.key !== undefined || config.apiKey !== undefined
   if (options.account !== DEFAULT_ACCOUNT) {
     if (hasKey)
-      throw wrongUsage('with a key --account has no effect: leave it out, or unset FARTHING_API_KEY')
+      throw wrongUsage(
+        'with a key --account has no effect: leave it out, or unset FARTHING_API_KEY',
+      )
     if (page === 'docs') throw wrongUsage('with docs --account has no effect: leave it out')
   }
   if (page === 'docs') return `${site}/docs`
