@@ -32,6 +32,7 @@ const options = {
     value: '<name=value>',
     meaning: 'a field of the payment, also metadata.KEY',
     parse: addField,
+    isRepeatable: true,
   },
   delayedCapture: { meaning: 'leave it capturable' },
   capture: { meaning: 'capture it afterwards; implies --delayed-capture' },
@@ -109,6 +110,8 @@ function withField(given: unknown, path: string[], value: string, schema: Fields
   if (!inner)
     throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
   const fields = given as Json | undefined // by the schema
+  const isWhole = rest.length === 0 || typeof fields?.[name] !== 'object'
+  if (fields && Object.hasOwn(fields, name) && isWhole) throw wrongUsage(`${name} is given twice.`)
   const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)
   return { ...fields, [name]: set }
 }
@@ -178,9 +181,12 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   if (scenario === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
   else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, scenario)
   else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
+  else await readWhile(service, path, ({ state }) => /^(?:created|started)$/.test(state.status))
   if (capture) await service.ask('POST', `${path}/capture`)
   if (refund !== undefined || wanted.untilCaptured) {
-    const { refund_summary } = await captured(service, payment)
+    const isUncaptured = ({ state, settlement_summary }: Body) =>
+      state.status === 'success' && !settlement_summary.captured_date
+    const { refund_summary } = await readWhile(service, path, isUncaptured)
     if (refund === undefined) return payment
     const { amount_available } = refund_summary
     const amount = refund === true ? amount_available : refund
@@ -190,25 +196,17 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   return payment
 }
 
-/** More than the seconds that a capture takes under govuk-pay. */
-const LOOKS_FOR_CAPTURE = 16
-const BETWEEN_LOOKS = 500
+/** Milliseconds between looks. */
+const LOOK_EVERY = 500
+const MOST_LOOKS = 20
 
-/** The payment once it is captured: at once with control, which makes it so. Without a success it is as it is. */
-async function captured(service: Service, { payment_id }: Body): Promise<Body> {
-  const read = () => service.ask('GET', `/v1/payments/${payment_id}`)
-  const isComing = ({ state, settlement_summary }: Body) =>
-    state.status === 'success' && !settlement_summary.captured_date
-  let payment = await read()
-  if (isComing(payment)) {
-    const path = `/control/payments/${payment_id}/complete`
-    const { status } = await service.request('POST', path, { json: { capture: true } })
-    for (let looks = 0; isComing(payment) && looks < LOOKS_FOR_CAPTURE; looks++) {
-      if (status !== 200) await sleep(BETWEEN_LOOKS)
-      payment = await read()
-    }
+/** Under govuk-pay a charge comes two seconds after its creation, and a capture, which a refund needs, five after success. */
+async function readWhile({ ask }: Service, path: string, isDue: (payment: Body) => boolean) {
+  for (let look = 1; ; look++) {
+    const payment = await ask('GET', path)
+    if (!isDue(payment) || look === MOST_LOOKS) return payment
+    await sleep(LOOK_EVERY)
   }
-  return payment
 }
 
 function newPayment(wanted: PaymentToMake): object {

@@ -1,7 +1,5 @@
-import { behaviours } from '../core/account.ts'
-import { eventMeanings } from '../pay/differences/messages.ts'
 import type { EventType } from '../pay/webhooks/webhook.ts'
-import { CommandError } from './command-error.ts'
+import { wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { behaviourOf, connect, serviceOptions } from './running-service.ts'
@@ -32,10 +30,10 @@ export const trigger = defineCommand({
   exitCodes: ENDED_OTHERWISE,
   async run({ config, argument, options }) {
     const service = await connect(config(), options)
-    const behaviour = await behaviourOf(service)
-    const known = behaviours.find(each => each === behaviour)
-    if (known && !(argument in eventMeanings[known]))
-      throw new CommandError(`an account of the behaviour ${known} sends no ${argument}`)
+    if (argument === 'card_payment_cancelled' && (await behaviourOf(service)) === 'govuk-pay')
+      throw wrongUsage(
+        'an account with the behaviour govuk-pay sends no card_payment_cancelled: card_payment_failed takes its place',
+      )
     return carryOutAndShow(service, { ...payments[argument], ...options })
   },
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createClient } from '../support/client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Body, createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { ask, made } from '../support/control.ts'
 import { activeAgreement } from '../support/new-payment.ts'
@@ -31,6 +32,29 @@ test('farthing pay makes what no user can do, with control: a charge that stays 
   assert.equal((await state(`error ${agreement}`)).code, 'P0050')
   const { code, can_retry } = await state(`declined ${agreement} --cannot-retry`)
   assert.deepEqual([code, can_retry], ['P0010', false])
+})
+
+test('under govuk-pay farthing pay waits for a charge, and for the capture that a refund needs, and farthing trigger refuses what is never sent', async t => {
+  const env = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
+  const service = await startService('sqlite', { env })
+  t.after(() => service.stop())
+  const run = (...args: string[]) =>
+    runHere({ args, env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY } })
+  const api = createClient([service.baseUrl], FARTHING_API_KEY, 'govuk-pay')
+  for (const [line, says] of [
+    ['pay --refund 500', / › success › refunded £5\.00 /],
+    [`pay --agreement ${await activeAgreement(api)}`, / › success /],
+  ] as const) {
+    const trying = run(...line.split(' '))
+    const ended = trying.then(() => true)
+    while (!(await Promise.race([ended, setTimeout(100, false)]))) service.clock.advance(1_000)
+    const { code, stdout, stderr } = await trying
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, says)
+  }
+  const refused = await run('trigger', 'card_payment_cancelled')
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /the behaviour govuk-pay sends no card_payment_cancelled/)
 })
 
 test('farthing pay and farthing doctor say the behaviour of the account, and without /control nothing', async t => {
@@ -98,6 +122,9 @@ test('No plan acts on farthing doctor, and none on what farthing pay looks at, n
   await made(ask(service, api, 'plans', { scenario: 'error' }))
   const { code, stdout } = await runHere({ args: ['doctor'], env })
   assert.equal(code, 0, stdout)
+  await Promise.all(service.apps.map(({ recorder }) => recorder?.flush()))
+  const sent = (await made(ask(service, api, 'requests'))).results
+  assert.ok(sent.length > 0 && sent.every((each: Body) => each.from_farthing), 'it marks each')
   const seen = async () => {
     const { results } = await made(ask(service, api, 'plans'))
     return results.map((plan: { seen: number }) => plan.seen)

@@ -196,7 +196,9 @@ const rows: Row[] = [
     inCode('publicapi', 'service/CreateRefundService.java', '49-78'),
     'No refund was made.',
     ({ exchanges }) => {
-      const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
+      const refunds = exchanges.filter(
+        ({ kind, operation, effect }) => kind === 'api' && operation === 'refundPayment' && effect,
+      )
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const again = repeatedAmong(unguarded)
       if (again.length > 0) return { broken: [{ evidence: again }] }

@@ -304,12 +304,13 @@ export async function situationsOf(record: AccountRecord) {
 }
 
 /**
- * The request below /control that a button beside the situation sends. Undefined where no such request makes it, or only
- * in an account of the other behaviour.
+ * What a button beside the situation does: it sends a request below /control, or leads to where a probe is sent, or a test
+ * account of this behaviour is made. Undefined where only the application makes it.
  */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
-  if (typeof by !== 'object' || only !== behaviour) return undefined
+  if (only !== behaviour) return only
+  if (typeof by !== 'object') return by === 'probe' ? by : undefined
   return 'plan' in by
     ? ({ path: 'plans', body: by.plan } as const)
     : ({ path: 'clock', body: by } as const)
