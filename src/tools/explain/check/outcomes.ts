@@ -5,9 +5,10 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { endOf, endsIn } from './facts.ts'
+import { endOf } from './facts.ts'
+import { lastTold } from './learnt.ts'
 import type { AccountRecord } from './record.ts'
-import { hasDone, hasSucceeded, isTaken, type Judged, type Row, rulesOf } from './rule.ts'
+import { hasDone, hasSucceeded, idOf, type Judged, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -32,13 +33,6 @@ const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
-const hasArrived = (each: Evidence): boolean => isTaken(each) && each.hand !== 'other'
-
-const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
-  (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
-
-export const idOf = ({ payment_id }: Evidence): string => payment_id ?? ''
-
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
 export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boolean =>
   lastGap >= began
@@ -46,20 +40,15 @@ export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boo
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
   at <= now - ms
 
-/**
- * Whether the client learnt of the payment since then: by a read, a search or a message that was taken. undefined where
- * the record does not tell.
- */
-function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
-  /** When a search listed a payment last, by the end of its identifier; '' for any. */
-  const listed = new Map<string, number>()
-  for (const { listed: states = {}, began } of record.exchanges)
-    for (const ends of Object.values(states)) for (const end of endsIn(ends)) listed.set(end, began)
+/** Whether the client was told of a payment since then. undefined where the record does not show it. */
+function createLearnt(
+  record: AccountRecord,
+  told = record.told,
+): (since: Evidence) => boolean | undefined {
+  const last = lastTold(told)
   return since => {
-    const newest = ['', endOf(since.payment_id ?? '')].map(end => listed.get(end) ?? -1)
-    if (Math.max(...newest) >= since.began) return true
-    if (sinceOf(record, since).some(each => isRead(each) || hasArrived(each))) return true
-    return isGapSince(record, since) ? undefined : false
+    const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
+    return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
   }
 }
 
@@ -121,7 +110,7 @@ const rows: Row[] = [
     record => {
       const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = ends.some(each => sinceOf(record, each).some(hasArrived))
+      const isByWebhook = record.told.some(({ by }) => by.kind === 'out')
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
@@ -141,15 +130,17 @@ const rows: Row[] = [
     'No payment was read after its user had returned.',
     record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+      const others = record.told.filter(({ by }) => !by.listed)
+      const hasLearntElsewhere = createLearnt(record, others)
       /** By the reference, the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()
       for (const each of record.exchanges.toReversed()) {
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
         if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
-        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later)))
-          right.push(each)
-        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
+        const isLearnt = hasLearntElsewhere(each)
+        if (isLearnt) right.push(each)
+        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && isLearnt === false)
           evidence.push(search)
       }
       return { broken: [{ evidence: ifEnough(evidence) }], right }

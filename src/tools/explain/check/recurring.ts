@@ -3,9 +3,9 @@
 import { DAY, HOUR, MINUTE } from '../../../core/time.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { idOf, judgeLearnt, made } from './outcomes.ts'
+import { judgeLearnt, made } from './outcomes.ts'
 import { IDEMPOTENCY } from './requests.ts'
-import { type Row, rulesOf } from './rule.ts'
+import { idOf, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time. */
 const READ_WITHIN = 10 * MINUTE
@@ -80,7 +80,7 @@ const rows: Row[] = [
     'A payment was taken with an agreement within 48 hours after one was declined. Its documentation says to wait so long, and to tell the user before.',
     'Plan the next try two days later or more.',
     documented('recurring_payments/#handling-failed-recurring-payments-that-can-be-retried'),
-    'No recurring payment was declined.',
+    'No recurring payment was declined that may be tried again.',
     ({ exchanges, ofPayment }) => {
       const [soon, many, right]: [Evidence[], Evidence[], Evidence[]] = [[], [], []]
       const declinedAt = (each: Evidence): number | undefined =>

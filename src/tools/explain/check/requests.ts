@@ -135,7 +135,7 @@ const rows: Row[] = [
     'C6',
     'warn',
     'What return_url contains',
-    'return_url contains what is known of the payment. Whoever guesses another one may see another payment.',
+    'return_url contains what is known of the payment. Whoever knows or guesses that of another one may see that payment.',
     'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
     documented('integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service'),
     'No payment was created in web mode.',
@@ -149,7 +149,7 @@ const rows: Row[] = [
         return !isOfMetadata(told) || (values.length > 1 && new Set(values).size === values.length)
       }
       const broken = secrets.map(([what, is]) => ({
-        sentence: `return_url contains ${what} of the payment. Whoever guesses another one may see another payment.`,
+        sentence: `return_url contains ${what} of the payment. Whoever knows or guesses that of another one may see that payment.`,
         evidence: creates.filter(({ created }) =>
           created?.told?.some(told => is(told) && isOfOne(told)),
         ),

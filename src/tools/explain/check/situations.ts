@@ -9,11 +9,10 @@ import { timeOf } from '../../../core/ids.ts'
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { type Told, type View, viewOf } from './application.ts'
-import { idOf } from './outcomes.ts'
+import { type Known, type View, viewOf } from './learnt.ts'
 import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
-import { hasDone, hasSucceeded } from './rule.ts'
+import { hasDone, hasSucceeded, idOf } from './rule.ts'
 
 const SLOW = 5 * SECOND
 
@@ -26,15 +25,22 @@ type Made = { plan: Json } | { advance: number } | 'probe' | 'nothing'
 /** `then`: what the application does then, or a person. `only`: only such an account can meet it. */
 type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: string, only?: Behaviour]
 
-/** `is` also tells a message about such a payment from others. */
+/** `is`: only such payments. */
 const told =
-  (pattern: RegExp, is: (told: Omit<Told, 'by'>) => boolean = () => true) =>
-  (view: View): Seen => ({
-    met: [...view.told]
-      .filter(([state]) => pattern.test(state))
-      .flatMap(([, all]) => all.filter(is).map(({ by }) => by)),
-    unclear: view.taken.filter(({ shown = '' }) => pattern.test(shown)),
-  })
+  (pattern: RegExp, is: (payment: Known) => boolean = () => true) =>
+  ({ told, knownOf }: View): Seen => {
+    const isIt = (end: string): boolean => {
+      const known = knownOf(end)
+      return known !== undefined && is(known)
+    }
+    const by = told
+      .filter(({ state, ends }) => pattern.test(state) && ends.some(isIt))
+      .map(({ by }) => by)
+    return {
+      met: by.filter(({ kind }) => kind === 'api'),
+      unclear: by.filter(({ kind, test }) => kind === 'out' && !test),
+    }
+  }
 
 const answered =
   (is: (each: Evidence) => boolean) =>
@@ -85,10 +91,10 @@ function disordered({ taken }: View): Evidence[] {
   })
 }
 
-const isCharge = ({ of }: Pick<Told, 'of'>): boolean => of?.mode === 'agreement'
-const isOnce = (told: Pick<Told, 'of'>): boolean => !isCharge(told)
-const isAuthorised = ({ authorised }: Pick<Told, 'authorised'>): boolean => authorised
-const isOpen = ({ authorised }: Pick<Told, 'authorised'>): boolean => !authorised
+const isCharge = ({ created }: Known): boolean => created?.mode === 'agreement'
+const isOnce = (known: Known): boolean => !isCharge(known)
+const isAuthorised = ({ authorised }: Known): boolean => authorised
+const isOpen = ({ authorised }: Known): boolean => !authorised
 
 const ends = (scenario: string, more: object = {}): Made => ({ plan: { scenario, ...more } })
 
@@ -253,7 +259,7 @@ function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
   if (only && only !== behaviour) {
     const account = `await farthing.account(${inspect({ behaviour: only })})`
     return isTest
-      ? [curl('reset', { behaviour: only }), account, `an empty account that can meet it: ${RUN}`]
+      ? [curl('reset', { behaviour: only }), account, `empties this account, so that it can meet it: ${RUN}`]
       : [curl('accounts', { behaviour: only }), account, `an account that can meet it: ${RUN}`]
   }
   if (by === 'nothing') return ['', '', then]
@@ -271,7 +277,7 @@ function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
 }
 
 const UNCLEAR =
-  'your receiver answered 2xx, and made no request about the payment within five seconds: look in its log what it did'
+  'your receiver answered 2xx, and no request about the payment shows what it did: look in its log'
 
 const newest = (all: readonly Evidence[]): Evidence | undefined =>
   all.reduce<Evidence | undefined>(
