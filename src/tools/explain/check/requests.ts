@@ -181,8 +181,9 @@ const rows: Row[] = [
             for (const one of alike) evidence.add(one)
         })
       const sentence =
-        'A request was repeated within a second after its 429. Its documentation says to wait a second, and longer each time.'
-      const atOnce = { source: documented('api_reference/#rate-limits'), sentence }
+        'A request was repeated within a second after its 429. Its documentation says that it can be repeated after a second.'
+      const advice = 'Wait a second before you repeat it, and longer each time.'
+      const atOnce = { source: documented('api_reference/#rate-limits'), sentence, advice }
       const broken = [{ evidence: [...evidence] }, { ...atOnce, evidence: [...impatient] }]
       return { broken, right: posts.filter(isRefusal) }
     },
