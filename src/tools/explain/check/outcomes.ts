@@ -56,6 +56,13 @@ function createLearnt(
 export const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
 
+/** Each so many in a row, from the first to the last within these milliseconds. */
+export const runsOf = (count: number, ms: number, all: readonly Evidence[]): Evidence[][] =>
+  all.flatMap((each, i) => {
+    const first = all[i + 1 - count]
+    return first && isWithin(ms, first, each) ? [all.slice(i + 1 - count, i + 1)] : []
+  })
+
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
   kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
@@ -79,18 +86,11 @@ const eventsOf = ({ state = '' }: Evidence): EventType[] =>
     ? ['card_payment_failed']
     : ['card_payment_succeeded', 'card_payment_captured']
 
-/** The first read of a payment that is one too many, in both times. */
+/** The first read of a payment that is one too many. */
 function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
-  let reads: Evidence[] = []
-  for (const each of ofPayment) {
-    if (each.state) reads = []
-    else if (hasDone('readPayment')(each)) {
-      reads.push(each)
-      const first = reads.at(-1 - MOST_READS)
-      if (first && isWithin(READS_WITHIN, first, each)) return each
-    }
-  }
-  return undefined
+  const looks = ofPayment.filter(each => each.state || hasDone('readPayment')(each))
+  const runs = runsOf(MOST_READS + 1, READS_WITHIN, looks)
+  return runs.find(run => !run.some(({ state }) => state))?.at(-1)
 }
 
 const OPEN = /^(?:created|started|failed P0020)/
@@ -239,19 +239,11 @@ const rows: Row[] = [
     'No refund was read.',
     ({ exchanges }) => {
       const reads = exchanges.filter(hasDone('readRefund'))
-      const evidence = [...Map.groupBy(reads, ({ about }) => about).values()].flatMap(all =>
-        all.filter((each, i) => {
-          const before = all.slice(Math.max(0, i - 2), i)
-          return (
-            before.length === 2 &&
-            before.every(
-              (one, place) =>
-                one.shown === 'refund submitted' &&
-                isWithin(REFUND_READ_AFTER, one, before[place + 1] ?? each),
-            )
-          )
-        }),
-      )
+      const pairs = [...Map.groupBy(reads, ({ about }) => about).values()]
+        .flatMap(all => runsOf(2, REFUND_READ_AFTER, all))
+        .filter(([one]) => one?.shown === 'refund submitted')
+      const tooSoon = new Set(pairs.map(([, again]) => again))
+      const evidence = pairs.flatMap(([one, again]) => (again && tooSoon.has(one) ? [again] : []))
       return { broken: [{ evidence }], right: reads }
     },
   ],

@@ -3,7 +3,7 @@
 import { DAY, HOUR, MINUTE } from '../../../core/time.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { judgeLearnt, made } from './outcomes.ts'
+import { judgeLearnt, made, runsOf } from './outcomes.ts'
 import { IDEMPOTENCY } from './requests.ts'
 import { idOf, type Row, rulesOf } from './rule.ts'
 
@@ -95,9 +95,9 @@ const rows: Row[] = [
           const before = tries[i - 1]
           const at = before && declinedAt(before)
           if (at !== undefined && each.at - at < RETRY_AFTER) soon.push(each)
-          const first = tries[i - MOST_TRIES]
-          if (first && declined.length > 0 && each.at - first.at < TRIES_WITHIN) many.push(each)
         })
+        if (declined.length === 0) continue
+        many.push(...runsOf(MOST_TRIES + 1, TRIES_WITHIN, tries).flatMap(run => run.slice(-1)))
       }
       const sentence =
         'More than 15 payments were tried with an agreement in 30 days, and some were declined. Its documentation says that card issuers may charge for that.'

@@ -4,7 +4,7 @@ import { SECOND } from '../../../core/time.ts'
 import { postsASecond } from '../../../pay/differences/arriving.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { isWithin, made } from './outcomes.ts'
+import { isWithin, made, runsOf } from './outcomes.ts'
 import { hasDone, type Row, rulesOf } from './rule.ts'
 
 /** Requests in a second of each kind. */
@@ -167,24 +167,22 @@ const rows: Row[] = [
     'No POST was refused.',
     ({ exchanges }) => {
       const posts = exchanges.filter(({ content }) => content !== undefined)
-      const impatient = new Set<Evidence>()
-      const evidence = new Set<Evidence>()
-      for (const equal of Map.groupBy(posts, ({ content }) => content).values())
-        equal.forEach((each, i) => {
-          const before = equal[i - 1]
-          if (before?.status === 429 && isWithin(SECOND + before.ms, before, each))
-            impatient.add(each)
-          const alike = equal.slice(Math.max(0, i + 1 - LEAST_REFUSALS), i + 1)
-          const isLoop = alike.every(one => isRefusal(one) && one.code === each.code)
-          const first = alike[LEAST_REFUSALS - 1] && alike[0]
-          if (first && isLoop && isWithin(REFUSED_WITHIN, first, each))
-            for (const one of alike) evidence.add(one)
-        })
+      const equal = [...Map.groupBy(posts, ({ content }) => content).values()]
+      const loops = equal
+        .flatMap(all => runsOf(LEAST_REFUSALS, REFUSED_WITHIN, all))
+        .filter(run => run.every(each => isRefusal(each) && each.code === run[0]?.code))
+      const impatient = equal.flatMap(all =>
+        all.filter((each, i) => {
+          const before = all[i - 1]
+          return before?.status === 429 && isWithin(SECOND + before.ms, before, each)
+        }),
+      )
       const sentence =
         'A request was repeated within a second after its 429. Its documentation says that it can be repeated after a second.'
       const advice = 'Wait a second before you repeat it, and longer each time.'
       const atOnce = { source: documented('api_reference/#rate-limits'), sentence, advice }
-      const broken = [{ evidence: [...evidence] }, { ...atOnce, evidence: [...impatient] }]
+      const evidence = [...new Set(loops.flat())]
+      const broken = [{ evidence }, { ...atOnce, evidence: impatient }]
       return { broken, right: posts.filter(isRefusal) }
     },
   ],

@@ -19,8 +19,12 @@ const SLOW = 5 * SECOND
 /** The exchanges that show it, and those from which it cannot be seen whether the application noticed. */
 type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
-/** What makes it: a plan, the clock, which moves so many milliseconds, or a probe of the newest webhook. */
-type Made = { plan: Json } | { advance: number } | 'probe' | 'nothing'
+/** What makes it: a request below /control, which a button sends too, or a probe of the newest webhook. */
+type Made =
+  | { path: 'plans'; body: Json }
+  | { path: 'clock'; body: { advance: number } }
+  | 'probe'
+  | 'nothing'
 
 /** `then`: what the application does then, or a person. `only`: only such an account can meet it. */
 type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: string, only?: Behaviour]
@@ -96,32 +100,26 @@ const isOnce = (known: Known): boolean => !isCharge(known)
 const isAuthorised = ({ authorised }: Known): boolean => authorised
 const isOpen = ({ authorised }: Known): boolean => !authorised
 
-const ends = (scenario: string, more: object = {}): Made => ({ plan: { scenario, ...more } })
+const plan = (body: Json): Made => ({ path: 'plans', body })
+const ends = (scenario: string, more: object = {}): Made => plan({ scenario, ...more })
+const passing = (advance: number): Made => ({ path: 'clock', body: { advance } })
 
 const READ = 'let your application create a payment, send a user to next_url and read the payment'
+const CREATE = 'let your application create a payment'
 const CHARGE = 'let your application take a payment with an agreement, and read it later'
 
-/** What the application does, by operation. */
-const does = {
-  createPayment: 'create a payment',
-  readPayment: 'read a payment',
-  cancelPayment: 'cancel a payment',
-  refundPayment: 'refund a payment',
-}
-
-/** The answers to which its client gets, from a plan or from the service. */
-const refusals: [situation: string, operation: keyof typeof does, status: number, code?: string][] =
-  [
-    ['A payment cannot be cancelled: P0501', 'cancelPayment', 400, 'P0501'],
-    ['A payment cannot be refunded: P0603', 'refundPayment', 400, 'P0603'],
-    ['Another amount is available for a refund: P0604', 'refundPayment', 412, 'P0604'],
-    ['The account may not take payments: P0940 to P0942', 'createPayment', 403, 'P0941'],
-    ['The API key is refused: 401', 'createPayment', 401],
-    ['What is asked for does not exist: 404', 'readPayment', 404, 'P0200'],
-    ['Too many requests: 429', 'createPayment', 429],
-    ['A fault of the service: 500', 'createPayment', 500],
-    ['The service is down: 503', 'createPayment', 503],
-  ]
+/** What the client does, and the answer that it gets to it, from a plan or from the service. */
+const refusals: [situation: string, does: string, status: number, code?: string][] = [
+  ['A payment cannot be cancelled: P0501', 'cancel', 400, 'P0501'],
+  ['A payment cannot be refunded: P0603', 'refund', 400, 'P0603'],
+  ['Another amount is available for a refund: P0604', 'refund', 412, 'P0604'],
+  ['The account may not take payments: P0940 to P0942', 'create', 403, 'P0941'],
+  ['The API key is refused: 401', 'create', 401],
+  ['What is asked for does not exist: 404', 'read', 404, 'P0200'],
+  ['Too many requests: 429', 'create', 429],
+  ['A fault of the service: 500', 'create', 500],
+  ['The service is down: 503', 'create', 503],
+]
 
 /** Any of the codes or the status that its name ends with. */
 const isSo = (situation: string, { code = '', status }: Evidence): boolean => {
@@ -146,14 +144,14 @@ const rows: readonly Row[] = [
   [
     'The user abandons the payment, and it expires',
     told(/P0020/, isOpen),
-    { advance: 90 * MINUTE },
+    passing(90 * MINUTE),
     'let your application read a payment that was open',
     'govuk-pay',
   ],
   [
     'A payment that was authorised expires',
     told(/P0020/, isAuthorised),
-    { advance: 5 * DAY },
+    passing(5 * DAY),
     'let your application read a payment that was capturable',
     'govuk-pay',
   ],
@@ -172,7 +170,7 @@ const rows: readonly Row[] = [
         each.payment_id !== null &&
         each.at - timeOf(each.payment_id) >= DAY,
     ),
-    { advance: 2 * DAY },
+    passing(2 * DAY),
     'let your application capture a payment that was capturable',
   ],
   [
@@ -209,19 +207,19 @@ const rows: readonly Row[] = [
   [
     'An answer is lost, and the request has taken effect',
     ({ exchanges }) => ({ met: exchanges.filter(isLost) }),
-    { plan: { on: 'createPayment', reset: true, when: 'after' } },
-    'let your application create a payment',
+    plan({ on: 'createPayment', reset: true, when: 'after' }),
+    CREATE,
   ],
   [
     'An answer takes five seconds or more',
     answered(({ ms }) => ms >= SLOW),
-    { plan: { on: 'createPayment', delay: 6 * SECOND } },
-    'let your application create a payment',
+    plan({ on: 'createPayment', delay: 6 * SECOND }),
+    CREATE,
   ],
-  ...refusals.map(([situation, on, status, code]): Row => {
-    const answer = { status, ...(code && { code }) }
-    const then = `let your application ${does[on]}`
-    return [situation, answered(each => isSo(situation, each)), { plan: { on, answer } }, then]
+  ...refusals.map(([situation, does, status, code]): Row => {
+    const body = { on: `${does}Payment`, answer: { status, ...(code && { code }) } }
+    const then = `let your application ${does} a payment`
+    return [situation, answered(each => isSo(situation, each)), plan(body), then]
   }),
   [
     'The receiver is down for a while',
@@ -233,7 +231,7 @@ const rows: readonly Row[] = [
   [
     'Messages come out of order',
     messages(disordered),
-    { plan: { on: 'message', delay: MINUTE } },
+    plan({ on: 'message', delay: MINUTE }),
     'let a user pay, and move the clock by a minute',
   ],
   [
@@ -259,7 +257,11 @@ function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
   if (only && only !== behaviour) {
     const account = `await farthing.account(${inspect({ behaviour: only })})`
     return isTest
-      ? [curl('reset', { behaviour: only }), account, `empties this account, so that it can meet it: ${RUN}`]
+      ? [
+          curl('reset', { behaviour: only }),
+          account,
+          `empties this account, so that it can meet it: ${RUN}`,
+        ]
       : [curl('accounts', { behaviour: only }), account, `an account that can meet it: ${RUN}`]
   }
   if (by === 'nothing') return ['', '', then]
@@ -270,10 +272,11 @@ function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
     const line = `farthing check --probe ${toProbe.webhook_id}`
     return [line, `await account.send('POST', '${path}')`, '']
   }
-  if ('advance' in by)
-    return [curl('clock', by), `await account.clock.advance(${by.advance})`, more]
-  const plan = inspect(by.plan, { breakLength: Infinity })
-  return [curl('plans', by.plan), `await account.plan(${plan})`, more]
+  const library =
+    by.path === 'clock'
+      ? `await account.clock.advance(${by.body.advance})`
+      : `await account.plan(${inspect(by.body, { breakLength: Infinity })})`
+  return [curl(by.path, by.body), library, more]
 }
 
 const UNCLEAR =
@@ -315,8 +318,5 @@ export async function situationsOf(record: AccountRecord) {
  */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
-  if (typeof by !== 'object' || only !== behaviour) return undefined
-  return 'plan' in by
-    ? ({ path: 'plans', body: by.plan } as const)
-    : ({ path: 'clock', body: by } as const)
+  return typeof by === 'object' && only === behaviour ? by : undefined
 }
