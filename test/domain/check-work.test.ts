@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ACTIVE_WEBHOOKS } from '../../src/core/budgets.ts'
 import type { Webhook } from '../../src/pay/webhooks/webhook.ts'
-import { toldIn } from '../../src/tools/explain/check/learnt.ts'
 import type { AccountRecord } from '../../src/tools/explain/check/record.ts'
 import { rules } from '../../src/tools/explain/check/report.ts'
 import { situationsOf } from '../../src/tools/explain/check/situations.ts'
@@ -107,7 +106,6 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
     kept: EXCHANGES,
     not_kept: 0,
     exchanges,
-    told: toldIn(exchanges),
     ofPayment: Map.groupBy(exchanges, ({ payment_id }) => payment_id ?? ''),
     lastGap: -Infinity,
     webhooks,

@@ -46,7 +46,7 @@ export type Known = {
 
 export type View = ReturnType<typeof viewOf>
 
-export function viewOf({ exchanges, ofPayment, own, told }: AccountRecord) {
+export function viewOf({ exchanges, ofPayment, own }: AccountRecord) {
   const hidden = new Set([...own].map(id => endOf(id ?? '')))
   const known = new Map(
     [...ofPayment].map(([id, all]): [string, Known] => {
@@ -56,7 +56,7 @@ export function viewOf({ exchanges, ofPayment, own, told }: AccountRecord) {
   )
   return {
     exchanges,
-    told,
+    told: toldIn(exchanges),
     /** undefined for what counts for nothing. */
     knownOf: (end: string): Known | undefined =>
       hidden.has(end) ? undefined : (known.get(end) ?? { created: undefined, authorised: false }),

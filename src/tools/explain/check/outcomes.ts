@@ -6,7 +6,7 @@ import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf } from './facts.ts'
-import { lastTold } from './learnt.ts'
+import { lastTold, toldIn } from './learnt.ts'
 import type { AccountRecord } from './record.ts'
 import { hasDone, hasSucceeded, idOf, type Judged, type Row, rulesOf } from './rule.ts'
 
@@ -43,7 +43,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 /** Whether the client was told of a payment since then. undefined where the record does not show it. */
 function createLearnt(
   record: AccountRecord,
-  told = record.told,
+  told = toldIn(record.exchanges),
 ): (since: Evidence) => boolean | undefined {
   const last = lastTold(told)
   return since => {
@@ -110,7 +110,7 @@ const rows: Row[] = [
     record => {
       const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = record.told.some(({ by }) => by.kind === 'out')
+      const isByWebhook = toldIn(record.exchanges).some(({ by }) => by.kind === 'out')
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
@@ -130,7 +130,7 @@ const rows: Row[] = [
     'No payment was read after its user had returned.',
     record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-      const others = record.told.filter(({ by }) => !by.listed)
+      const others = toldIn(record.exchanges).filter(({ by }) => !by.listed)
       const hasLearntElsewhere = createLearnt(record, others)
       /** By the reference, the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()

@@ -12,7 +12,6 @@ import { findPayments, type PaymentFilter } from '../../lists/find-payments-stor
 import { evidenceRows } from '../../record/columns.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { byBeginning, conditionsOf } from '../../record/store.ts'
-import { toldIn } from './learnt.ts'
 
 /** Exchanges that are read in one turn of the event loop: some 5 ms. A row has at most 400 bytes of facts. */
 const SLICE = 500
@@ -69,7 +68,6 @@ export async function readRecord(
     not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
     /** In the order in which they began. Gaps are apart. */
     exchanges,
-    told: toldIn(exchanges),
     ofPayment: Map.groupBy(
       exchanges.filter(({ payment_id }) => payment_id !== null),
       ({ payment_id }) => payment_id ?? '',
