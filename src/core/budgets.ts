@@ -87,7 +87,7 @@ export const CONNECTIONS = 10_000
 export const HEADERS_MS = 10_000
 /** Milliseconds in which a request with its body must arrive: 408. Held by test/faults/process/overload.test.ts. */
 export const REQUEST_MS = 15_000
-/** Milliseconds without a byte, after which a connection is closed. Held by test/contract/http/connections.test.ts. */
+/** Milliseconds without a byte or a pending request, after which a connection is closed. Held by test/contract/http/connections.test.ts. */
 export const IDLE_MS = 30_000
 /** Pipelined requests that wait on a connection; with one more it is closed. Held by test/contract/http/connections.test.ts. */
 export const PIPELINED = 64

@@ -96,8 +96,9 @@ export const notAnObject = (code: BodyCode) =>
 const notFound = (code: Code, what: string) => new ApiError(404, code, `this ${what} in the path`)
 
 type PaymentCode = 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000'
-export const paymentNotFound = (code: PaymentCode) =>
-  notFound(code, 'account has no payment of the last 7 days with the payment_id')
+/** `days`: how many the payments of the account are kept. */
+export const paymentNotFound = (code: PaymentCode, days = 7) =>
+  notFound(code, `account has no payment of the last ${days} days with the payment_id`)
 
 export const refundNotFound = () => notFound('P0700', 'payment has no refund with the refund_id')
 

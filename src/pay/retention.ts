@@ -1,4 +1,5 @@
 import { ACCOUNT_COLUMNS, type Account, type Behaviour } from '../core/account.ts'
+import * as errors from '../core/errors.ts'
 import { idFloor } from '../core/ids.ts'
 import type { AccountTime, Database, MachineTime } from '../core/ports.ts'
 import { createTime, DAY } from '../core/time.ts'
@@ -8,8 +9,12 @@ import { keptFor } from './differences/states.ts'
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
 export const RETENTION_MS = keptFor.specification
 
-/** Days. */
-export const daysKept = ({ behaviour }: Account): number => keptFor[behaviour] / DAY
+export const daysKept = (behaviour: Behaviour): number => keptFor[behaviour] / DAY
+
+export const paymentNotFound = (
+  code: Parameters<typeof errors.paymentNotFound>[0],
+  behaviour: Behaviour,
+) => errors.paymentNotFound(code, daysKept(behaviour))
 
 /**
  * Milliseconds. Rows are deleted a day after their payment is gone, so that an instance whose clock is ahead deletes

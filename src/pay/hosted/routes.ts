@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
 import { inDigits } from '../../core/money.ts'
@@ -24,6 +25,7 @@ import {
 } from '../../platform/web/headers.ts'
 import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
+import { daysKept } from '../retention.ts'
 import type { JourneyStep, PageOrRedirect } from './journey.ts'
 import type { ReturnLink, Site } from './pages.ts'
 
@@ -100,10 +102,10 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     area: 'pages',
     operationId: 'openPaymentPage',
     summary: 'Show the page to enter payment details',
-    docs: () => ({
+    docs: behaviour => ({
       description:
         'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
-      parameters: [token],
+      parameters: [token(behaviour)],
       responses: {
         200: html('The page, in the language of the payment'),
         303: redirect('The payment is finished or capturable', RETURN),
@@ -120,8 +122,8 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     operationId: 'chooseScenario',
     summary: 'Choose how the payment ends',
     accepts: 'form',
-    docs: () => ({
-      parameters: [token],
+    docs: behaviour => ({
+      parameters: [token(behaviour)],
       requestBody: form('The form of the page', object('ScenarioForm', { scenario })),
       responses: {
         200: html(
@@ -148,8 +150,8 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     area: 'pages',
     operationId: 'openConfirmPage',
     summary: 'Show the page to confirm the payment',
-    docs: () => ({
-      parameters: [token],
+    docs: behaviour => ({
+      parameters: [token(behaviour)],
       responses: {
         200: html('The page, with a mock card'),
         303: redirect(
@@ -167,10 +169,10 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     operationId: 'confirmPayment',
     summary: 'Confirm the payment',
     accepts: 'form',
-    docs: () => ({
+    docs: behaviour => ({
       description:
         'The payment becomes success, or capturable with delayed_capture. The response waits until its webhook messages have been tried.',
-      parameters: [token],
+      parameters: [token(behaviour)],
       requestBody: {
         ...form('The form of the page. It may be empty', confirmForm),
         required: false,
@@ -246,10 +248,11 @@ function fromHere(request: FastifyRequest, step: JourneyStep): JourneyStep {
   return step
 }
 
-const token = pathParameter(
-  'token',
-  'From next_url of a web payment. It works until the payment is 7 days old',
-)
+const token = (behaviour: Behaviour) =>
+  pathParameter(
+    'token',
+    `From next_url of a web payment. It works until the payment is ${daysKept(behaviour)} days old`,
+  )
 
 const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
 const NOTHING_CHOSEN =

@@ -26,6 +26,7 @@ import { pageLinks } from '../differences/reading.ts'
 import { chargeDelay, eventsOfRefunds, secondCapture } from '../differences/states.ts'
 import { bodyOf, type Refusals } from '../refusals.ts'
 import { resultPage } from '../result-page.ts'
+import { daysKept, paymentNotFound } from '../retention.ts'
 import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import { currentPayment } from './due-steps.ts'
@@ -61,10 +62,8 @@ export const paymentEndpoints = (
   authorise(context, refusals),
 ]
 
-export const paymentId = pathParameter(
-  'payment_id',
-  'A payment of the account from the last 7 days',
-)
+export const paymentId = (behaviour: Behaviour) =>
+  pathParameter('payment_id', `A payment of the account from the last ${daysKept(behaviour)} days`)
 
 const codes = errors.fieldCodes.payment
 
@@ -143,8 +142,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   ...api('GET', '/v1/payments', 'searchPayments', 'Search payments'),
   search: paymentSearches.specification,
   docs: behaviour => ({
-    description:
-      "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
+    description: `The account's payments of the last ${daysKept(behaviour)} days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.`,
     ...searchDocs(paymentSearches.specification, resultPage(foundPaymentIn[behaviour], behaviour), [
       'state',
       'from_date',
@@ -167,9 +165,9 @@ const search = ({ database, time, config }: Context): Endpoint => ({
 const read = (context: Context): Endpoint => ({
   ...api('GET', '/v1/payments/{payment_id}', 'readPayment', 'Read a payment'),
   docs: behaviour => ({
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     responses: { 200: json('The payment', paymentIn[behaviour]) },
-    errors: [errors.paymentNotFound('P0200')],
+    errors: [paymentNotFound('P0200', behaviour)],
   }),
   handler: async request => {
     const found = await paymentInPath(request, context, 'P0200')
@@ -189,9 +187,9 @@ const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
   ),
   docs: behaviour => ({
     description: `Refunds: ${wordsOf(eventsOfRefunds, behaviour)}`,
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     responses: { 200: json('Every state that it has had', paymentEvents) },
-    errors: [errors.paymentNotFound('P0300')],
+    errors: [paymentNotFound('P0300', behaviour)],
   }),
   handler: async (request, reply) => {
     const found = await paymentInPath(request, context, 'P0300')
@@ -207,12 +205,12 @@ const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
 
 const cancel = (context: Context): Endpoint => ({
   ...api('POST', '/v1/payments/{payment_id}/cancel', 'cancelPayment', 'Cancel a payment'),
-  docs: () => ({
+  docs: behaviour => ({
     description:
       'Allowed until it has ended, but not while a payment with an agreement waits for its charge. It becomes cancelled, with the code P0040. A body is ignored.',
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     responses: { 204: noContent('It is cancelled') },
-    errors: [errors.cannotCancelPayment('success'), errors.paymentNotFound('P0500')],
+    errors: [errors.cannotCancelPayment('success'), paymentNotFound('P0500', behaviour)],
   }),
   handler: async (request, reply) => {
     const read = reading(request, context, 'P0500')
@@ -225,9 +223,9 @@ const capture = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   ...api('POST', '/v1/payments/{payment_id}/capture', 'capturePayment', 'Capture a payment'),
   docs: behaviour => ({
     description: `Allowed while its status is capturable, which a payment with \`delayed_capture\` reaches when it is authorised. It becomes success. A second capture: ${wordsOf(secondCapture, behaviour)} A body is ignored.`,
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     responses: { 204: noContent('It is captured') },
-    errors: [errors.paymentNotFound('P1000'), errors.cannotCapture('success')],
+    errors: [paymentNotFound('P1000', behaviour), errors.cannotCapture('success')],
   }),
   handler: async (request, reply) => {
     const read = reading(request, context, 'P1000')
@@ -246,12 +244,12 @@ const reading =
 export async function paymentInPath(
   request: FastifyRequest,
   context: Context,
-  code: Parameters<typeof errors.paymentNotFound>[0],
+  code: Parameters<typeof paymentNotFound>[0],
 ): Promise<Payment> {
   const { account } = request
   const payment_id = pathParam(request, 'payment_id')
   const found = await currentPayment(context, account, payment_id)
-  if (!found) throw errors.paymentNotFound(code)
+  if (!found) throw paymentNotFound(code, account.behaviour)
   recordEffectsOf(request)?.({ account, payment: found })
   return found
 }

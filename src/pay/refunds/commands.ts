@@ -1,5 +1,5 @@
 import type { Account, Behaviour } from '../../core/account.ts'
-import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
+import { notRefundable, refundAmountMismatch } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
 import { unknownRefunded } from '../differences/errors.ts'
 import { changePayment, type Scenarios } from '../payments/commands.ts'
@@ -13,6 +13,7 @@ import {
   refund as refundPayment,
   refundSummary,
 } from '../payments/refund.ts'
+import { paymentNotFound } from '../retention.ts'
 import { endRefund, heldRefundsOf, insertRefund } from './store.ts'
 
 type NewRefundOf = {
@@ -44,7 +45,10 @@ export async function createRefund(
     { also: () => [insertRefund(made)], scenarios },
   )
   if (!result)
-    throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
+    throw paymentNotFound(
+      unknownRefunded[account.behaviour](refund.available !== undefined),
+      account.behaviour,
+    )
   return { ...made, behaviour: behaviourOf(result.payment) }
 }
 

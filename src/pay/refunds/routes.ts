@@ -23,7 +23,7 @@ import { behaviourOf } from '../payments/payment.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { bodyOf } from '../refusals.ts'
 import { resultPage, shownPage } from '../result-page.ts'
-import { oldestKept } from '../retention.ts'
+import { daysKept, oldestKept, paymentNotFound } from '../retention.ts'
 import { createRefund } from './commands.ts'
 import { allRefundsOf, findRefund, refundRows } from './store.ts'
 import {
@@ -60,7 +60,7 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   docs: behaviour => ({
     description:
       'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once.',
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     requestBody: requestBody(newRefund),
     responses: { 202: json('The refund', createdRefund) },
     errors: [
@@ -69,7 +69,7 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
       errors.notRefundable('pending', 'its refund_summary.status must be available'),
       ...otherBody[behaviour].errors('P0697'),
       ...[true, false].map(isExpected =>
-        errors.paymentNotFound(unknownRefunded[behaviour](isExpected)),
+        paymentNotFound(unknownRefunded[behaviour](isExpected), behaviour),
       ),
       errors.refundAmountMismatch(7000),
       errors.wrongMediaType(400, JSON_TYPE),
@@ -104,9 +104,9 @@ const list = (context: Context): Endpoint => ({
   ),
   isLong: true,
   docs: behaviour => ({
-    parameters: [paymentId],
+    parameters: [paymentId(behaviour)],
     responses: { 200: json('All of them, oldest first', refundsOfPayment(behaviour)) },
-    errors: [errors.paymentNotFound('P0800')],
+    errors: [paymentNotFound('P0800', behaviour)],
   }),
   handler: async request => {
     const payment = await paymentInPath(request, context, 'P0800')
@@ -123,7 +123,7 @@ const list = (context: Context): Endpoint => ({
 const read = (context: Context): Endpoint => ({
   ...api('GET', '/v1/payments/{payment_id}/refunds/{refund_id}', 'readRefund', 'Read a refund'),
   docs: behaviour => ({
-    parameters: [paymentId, pathParameter('refund_id', 'A refund of this payment')],
+    parameters: [paymentId(behaviour), pathParameter('refund_id', 'A refund of this payment')],
     responses: { 200: json('The refund', refundIn[behaviour]) },
     errors: [errors.refundNotFound()],
   }),
@@ -140,8 +140,7 @@ const search = (context: Context): Endpoint => ({
   ...api('GET', '/v1/refunds', 'searchRefunds', 'Search refunds'),
   search: refundSearch,
   docs: behaviour => ({
-    description:
-      "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
+    description: `The refunds of the account's payments of the last ${daysKept(behaviour)} days, newest first. Payments are never settled, so a filter on the settled date finds nothing.`,
     ...searchDocs(refundSearch, resultPage(refundIn[behaviour], behaviour), ['to_date']),
   }),
   handler: async request => {

@@ -26,8 +26,8 @@ const BYTES_PER_PIECE = 256
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 type Connection = {
-  /** The request whose response has not left yet. */
-  serving: IncomingMessage | undefined
+  /** The response that has not left yet. */
+  serving: ServerResponse | undefined
   waiting: [IncomingMessage, ServerResponse][]
   /** Set when unreadable bytes have arrived: called after the last response that is due. */
   refuse?: () => void
@@ -52,7 +52,14 @@ export function createHttpServer(handle: Handle): Server {
     optimizeEmptyRequests: true,
   }
   const server = http.createServer(options, oneAtATime(handle))
-  return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS)
+  return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS, closeIdle)
+}
+
+/** Node would also close a connection whose client waits for a response, as that of a clock moved over many payments. */
+function closeIdle(socket: Socket): void {
+  const response = connections.get(socket)?.serving
+  const isWaitedFor = response?.req.complete && !response.headersSent
+  if (!isWaitedFor) socket.destroy()
 }
 
 /** Node's parser of a connection, which is used again for another. */
@@ -168,7 +175,7 @@ function oneAtATime(handle: Handle): Handle {
   }
 
   function serve(connection: Connection, request: IncomingMessage, response: ServerResponse) {
-    connection.serving = request
+    connection.serving = response
     response.on('close', connection.next)
     handle(request, response)
   }
@@ -209,7 +216,7 @@ export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socke
     socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
   const connection = connections.get(socket)
   // An incomplete request never gets a response: its body contains the unreadable bytes.
-  const isDue = connection?.serving?.complete || connection?.waiting.length
+  const isDue = connection?.serving?.req.complete || connection?.waiting.length
   if (!connection || !isDue) refuse()
   else connection.refuse ??= refuse
 }

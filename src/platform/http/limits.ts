@@ -53,7 +53,11 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
         }
         const account: Account | undefined = request.account // there is none without a key
         if (account) go(places.enter(ownerOf(account), area !== 'api'))
-        else places.enterUnnamed(reply.raw).then(go, done)
+        else {
+          const place = places.enterUnnamed(reply.raw)
+          if (place instanceof Promise) place.then(go, done)
+          else go(place)
+        }
       },
     /** Once there is a response that no plan delays, whether or not the client is still there to receive it. */
     leave(request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: Sent) {

@@ -9,7 +9,7 @@ import {
 } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import type { Guest } from '../../core/guests.ts'
-import { createSlots } from '../../core/slots.ts'
+import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 
 /** Accounts that are remembered while they have no request. */
 const MOST_IDLE = 1_000
@@ -60,55 +60,75 @@ export function createPlaces() {
     return holder
   }
 
+  function unnamedPlace(release: ReleaseSlot | undefined): Place | undefined {
+    if (!release || taken >= REQUESTS_IN_PROGRESS) {
+      release?.()
+      return undefined
+    }
+    taken += 1
+    const leave = () => {
+      taken -= 1
+      release()
+    }
+    return new OwnPlace({ owner: '', leave, rest: () => () => {} }, owner => {
+      taken -= 1
+      const holder = take(owner)
+      taken += 1
+      if (!holder) throw overloaded()
+      leave()
+      return holder
+    })
+  }
+
   return {
     /** Undefined if the account has no place left. A request that waits for several things at once has an object of its own. */
     enter(owner: string, isOwn: boolean): Place | undefined {
       const holder = take(owner)
-      return isOwn && holder ? ownPlace(holder) : holder
+      return isOwn && holder ? new OwnPlace(holder) : holder
     },
-    /** For a request without a key, perhaps after a while. Resolves undefined if too many wait, or `client` closes. */
-    async enterUnnamed(client: EventEmitter): Promise<Place | undefined> {
-      const release = await takeUnnamed('', TURN_WAIT_MS, client)
-      if (!release || taken >= REQUESTS_IN_PROGRESS) {
-        release?.()
-        return undefined
-      }
-      taken += 1
-      const leave = () => {
-        taken -= 1
-        release()
-      }
-      return ownPlace({ owner: '', leave, rest: () => () => {} }, owner => {
-        taken -= 1
-        const holder = take(owner)
-        taken += 1
-        if (!holder) throw overloaded()
-        leave()
-        return holder
-      })
+    /** For a request without a key, now or after a while. Undefined if too many wait, or `client` closes. */
+    enterUnnamed(client: EventEmitter): Place | undefined | Promise<Place | undefined> {
+      const slot = takeUnnamed('', TURN_WAIT_MS, client)
+      return slot instanceof Promise ? slot.then(unnamedPlace) : unnamedPlace(slot)
     },
   }
 }
 
-/** The place of one request, which rests once however many things it waits for. `name` takes a place of the account. */
-function ownPlace(first: Place, name?: (owner: string) => Place): Place {
-  let place = first
-  let rests = 0
-  return {
-    get owner() {
-      return place.owner
-    },
-    become(owner) {
-      if (name && place === first) place = name(owner)
-    },
-    leave: () => place.leave(),
-    rest() {
-      const goOn = rests === 0 ? place.rest() : undefined
-      rests += 1
-      return () => {
-        rests -= 1
-        goOn?.()
-      }
-    },
+/**
+ * The place of one request, which rests once however many things it waits for. A class, because V8 makes a shape for each
+ * object literal with a getter: it kept all that the getter sees, and a page cost 20 % more.
+ */
+class OwnPlace implements Place {
+  #place: Place
+  #name: ((owner: string) => Place) | undefined
+  #rests = 0
+
+  /** `name` takes a place of the account instead of the first. */
+  constructor(first: Place, name?: (owner: string) => Place) {
+    this.#place = first
+    this.#name = name
+  }
+
+  get owner(): string {
+    return this.#place.owner
+  }
+
+  become(owner: string): void {
+    if (!this.#name) return
+    this.#place = this.#name(owner)
+    this.#name = undefined
+  }
+
+  leave(): void {
+    this.#place.leave()
+  }
+
+  rest(): () => void {
+    const goOn = this.#rests === 0 ? this.#place.rest() : undefined
+    this.#rests += 1
+    return () => {
+      this.#rests -= 1
+      goOn?.()
+    }
   }
 }

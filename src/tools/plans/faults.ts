@@ -112,8 +112,6 @@ function createDelays(database: Database, stopped: () => boolean) {
     /** Resolves after so many milliseconds; at once if the client leaves, the service stops or the account is reset or ended. */
     async wait(account: Account, socket: Socket, ms: number): Promise<void> {
       if (ms === 0 || stopped() || socket.destroyed) return
-      const { timeout = 0 } = socket
-      socket.setTimeout(0)
       const mine = { account, ending: new AbortController() }
       const leave = () => mine.ending.abort()
       socket.once('close', leave)
@@ -122,7 +120,6 @@ function createDelays(database: Database, stopped: () => boolean) {
       await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
       delayed.delete(mine)
       socket.off('close', leave)
-      socket.setTimeout(timeout)
     },
   }
 }

@@ -297,6 +297,14 @@ onOneDatabase('HTTP: connections', service => {
     first.destroy()
   })
 
+  test('a connection is not idle while its client waits for a response', async t => {
+    const { server, baseUrl } = await listen(t, ({ socket }, response) => {
+      socket.once('timeout', () => response.end('late'))
+    })
+    server.setTimeout(20)
+    assert.equal(await (await fetch(baseUrl)).text(), 'late')
+  })
+
   test('a client that reads nothing of its answers for 30 seconds is disconnected', async t => {
     const [{ server } = { server: undefined }] = service().apps.map(app => app.server)
     assert.equal(server?.timeout, IDLE_MS)

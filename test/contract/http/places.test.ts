@@ -54,7 +54,7 @@ test('Requests without a key have 100 places, then wait for one, and take that o
   const waiting = Array.from({ length: UNNAMED_WAITING }, ask)
   assert.equal(await ask(), undefined)
   let entered = 0
-  for (const each of waiting) void each.then(place => (entered += place ? 1 : 0))
+  for (const each of waiting) void Promise.resolve(each).then(place => (entered += place ? 1 : 0))
   await setImmediate()
   assert.equal(entered, 0)
 

@@ -113,7 +113,7 @@ export const agreement = definePage({
 ${summaryList(rowsFor(agreement))}
 ${status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, `No payment of the last ${daysKept(visit.account)} days was made with it`, toDo)}`
+${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, `No payment of the last ${daysKept(visit.account.behaviour)} days was made with it`, toDo)}`
   },
   live: true,
   actions: { cancel, 'set-up': setUp, charge },

@@ -110,7 +110,7 @@ ${[...counts].map(
     )}</li>
 `,
 )}</ul>
-${ui.paragraph(html`Those of the last ${daysKept(account)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
+${ui.paragraph(html`Those of the last ${daysKept(account.behaviour)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */

@@ -112,7 +112,7 @@ const searched = (
   status && html`status ${ui.untrusted(status)}`,
   from && html`from ${ui.untrusted(from)}`,
   to && html`to ${ui.untrusted(to)}`,
-  !filter.sought && `the payments of the last ${daysKept(account)} days`,
+  !filter.sought && `the payments of the last ${daysKept(account.behaviour)} days`,
 ]
 
 function soughtText(sought: Sought, scope: string): Html {
@@ -146,7 +146,7 @@ ${data && listPart(visit, data)}`,
 })
 
 const daysOf = ({ here, values, account }: Visit): Html => {
-  const all = `Last ${daysKept(account)} days`
+  const all = `Last ${daysKept(account.behaviour)} days`
   const days = { Today: 'today', Yesterday: 'yesterday', [all]: '' }
   const links = Object.entries(days).map(([text, day]) =>
     ui.link(pageAddress(here, { ...values, from: day, to: day }), text),
@@ -218,7 +218,7 @@ function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html
       ? noMatch(visit, filter)
       : ui.emptyState(
           visit,
-          `There are no payments in the last ${daysKept(visit.account)} days`,
+          `There are no payments in the last ${daysKept(visit.account.behaviour)} days`,
           'make one',
           'payments/new',
         )
