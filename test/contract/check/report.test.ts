@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
 import { judgeAll } from '../../../src/tools/explain/check/report.ts'
+import { activeAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { clients } from '../../support/clients.ts'
 import { ask } from '../../support/control.ts'
@@ -117,6 +118,29 @@ onEveryDatabase(
         findings.filter(isOpen).map(({ rule }: Body) => rule),
         ['P2'],
       )
+    })
+
+    test('who read a recurring payment only while it was open has not learnt its outcome', async t => {
+      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const keeper = createKeeper(t, service(), name, api)
+      const agreement = await activeAgreement(keeper.api)
+      const chargeAndRead = async (headers?: Record<string, string>) => {
+        const charge = await keeper.charge(agreement, headers ? 200 : 201, headers)
+        assert.match((await keeper.read(charge)).state.status, /^(?:created|started)$/)
+        return charge
+      }
+      const key = { 'Idempotency-Key': 'lost' }
+      await keeper.plan({ on: 'createPayment', reset: true, when: 'after' })
+      await keeper.charge(agreement, 201, key).catch(() => {})
+      const charges = [await chargeAndRead(key), await chargeAndRead(), await chargeAndRead()]
+      await keeper.wait(10 * MINUTE)
+      const c9 = async () => {
+        const [{ level, times }] = (await report(api, '?rule=C9')).findings
+        return [level, times]
+      }
+      assert.deepEqual(await c9(), ['fail', 3])
+      for (const charge of charges) await keeper.read(charge)
+      assert.deepEqual(await c9(), ['pass', 3])
     })
 
     test('since leaves out what was before, and rule all other rules', async () => {

@@ -6,7 +6,7 @@ import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf } from './facts.ts'
-import { lastTold, toldIn } from './learnt.ts'
+import { lastTold, type Told, toldIn } from './learnt.ts'
 import type { AccountRecord } from './record.ts'
 import { hasDone, hasSucceeded, idOf, type Judged, type Row, rulesOf } from './rule.ts'
 
@@ -40,12 +40,14 @@ export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boo
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
   at <= now - ms
 
-/** Whether the client was told of a payment since then. undefined where the record does not show it. */
+const isOutcome = ({ state }: Told): boolean => !/^(?:created|started|submitted)/.test(state)
+
+/** Whether the client was told so of a payment since then. undefined where the record does not show it. */
 function createLearnt(
   record: AccountRecord,
-  told = toldIn(record.exchanges),
+  is: (told: Told) => boolean,
 ): (since: Evidence) => boolean | undefined {
-  const last = lastTold(told)
+  const last = lastTold(toldIn(record.exchanges).filter(is))
   return since => {
     const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
     return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
@@ -68,12 +70,13 @@ const isEnd = ({ kind, state = '' }: Evidence): boolean =>
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
-/** Of payments of which the client should have learnt since, unless they are young: how many it did not, and how bad that is. */
+/** Of payments of which the client should have been told so since, unless they are young: how many it was not, and how bad that is. */
 export function judgeLearnt(
   record: AccountRecord,
   all: readonly Evidence[],
+  is = isOutcome,
 ): Required<Pick<Judged, 'broken' | 'right'>> {
-  const hasLearnt = createLearnt(record)
+  const hasLearnt = createLearnt(record, is)
   const right = all.filter(hasLearnt)
   const evidence = all.filter(each => isOld(record, each) && hasLearnt(each) === false)
   const isNone = all.every(each => hasLearnt(each) === false)
@@ -130,8 +133,7 @@ const rows: Row[] = [
     'No payment was read after its user had returned.',
     record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-      const others = toldIn(record.exchanges).filter(({ by }) => !by.listed)
-      const hasLearntElsewhere = createLearnt(record, others)
+      const hasLearntElsewhere = createLearnt(record, ({ by }) => !by.listed)
       /** By the reference, the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()
       for (const each of record.exchanges.toReversed()) {
@@ -205,7 +207,7 @@ const rows: Row[] = [
           isOld(record, each, OPEN_FOR) &&
           !record.ofPayment.get(idOf(each))?.some(isEnded),
       )
-      const { broken, right } = judgeLearnt(record, open)
+      const { broken, right } = judgeLearnt(record, open, () => true)
       return { broken: broken.map(({ evidence }) => ({ evidence })), right }
     },
     OPEN_FOR,
