@@ -45,12 +45,9 @@ export const IDEMPOTENCY = documented(
 
 /** Those that repeat one of these whose answer was lost, within 30 seconds. */
 const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
-  [...Map.groupBy(posts, ({ content }) => content).values()].flatMap(equal =>
-    equal.filter((each, i) => {
-      const before = equal[i - 1]
-      return before && isLost(before) && isWithin(REPEATED_WITHIN, before, each)
-    }),
-  )
+  [...Map.groupBy(posts, ({ content }) => content).values()]
+    .flatMap(equal => runsOf(2, REPEATED_WITHIN, equal))
+    .flatMap(([before, again]) => (before && again && isLost(before) ? [again] : []))
 
 const isOfMetadata = (told: string): boolean => told.includes(':')
 const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
@@ -59,12 +56,9 @@ const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
 const isRefusal = ({ ended, status, code }: Evidence): boolean =>
   code !== undefined && /^(?:sent|replaced)$/.test(ended) && Math.floor((status ?? 0) / 100) === 4
 
-/** What return_url tells, in words, by what `Created.told` has of it. */
-const secrets: [what: string, is: (told: string) => boolean][] = [
-  ['the reference', told => told === 'reference'],
-  ['the email', told => told === 'email'],
-  ['a value of the metadata', isOfMetadata],
-]
+/** What return_url tells, in words. */
+const METADATA = 'a value of the metadata'
+const whatIn = (told: string): string => (isOfMetadata(told) ? METADATA : `the ${told}`)
 
 const rows: Row[] = [
   [
@@ -83,19 +77,18 @@ const rows: Row[] = [
       const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       for (const ofKind of kinds.values()) {
-        /** Where the newest three begin that were under way together. */
-        let together = -1
-        ofKind.forEach((each, i) => {
-          const start = Math.max(0, i - MOST_IN_A_SECOND)
-          const inFlight = ofKind
-            .slice(start, i + 1)
-            .flatMap((one, place) => (one.began + one.ms >= each.began ? [start + place] : []))
-          together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
-          if (together < start) return
-          const first = ofKind[i - MOST_IN_A_SECOND]
-          if (first && isWithin(SECOND, first, each)) evidence.push(each)
-          else right.push(each)
-        })
+        /** Those that began while two others were under way. */
+        const together = new Set(
+          ofKind.filter((each, i) => {
+            const before = ofKind.slice(Math.max(0, i - MOST_IN_A_SECOND), i)
+            const inFlight = before.filter(({ began, ms }) => began + ms >= each.began)
+            return inFlight.length >= LEAST_AT_ONCE - 1
+          }),
+        )
+        const runs = runsOf(MOST_IN_A_SECOND + 1, SECOND, ofKind)
+        const many = runs.filter(run => run.some(each => together.has(each)))
+        evidence.push(...many.flatMap(run => run.slice(-1)))
+        right.push(...together)
       }
       return { broken: [{ evidence }], right }
     },
@@ -148,10 +141,10 @@ const rows: Row[] = [
         const values = names.get(nameOf(told)) ?? []
         return !isOfMetadata(told) || (values.length > 1 && new Set(values).size === values.length)
       }
-      const broken = secrets.map(([what, is]) => ({
+      const broken = ['the reference', 'the email', METADATA].map(what => ({
         sentence: `return_url contains ${what} of the payment. Whoever knows or guesses that of another one may see that payment.`,
         evidence: creates.filter(({ created }) =>
-          created?.told?.some(told => is(told) && isOfOne(told)),
+          created?.told?.some(told => whatIn(told) === what && isOfOne(told)),
         ),
       }))
       return { broken, right: creates }
