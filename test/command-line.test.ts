@@ -27,6 +27,13 @@ registerHooks({
   },
 })`
 
+/** The service without its command line, which loads the tools at once where it runs the sources. */
+const SERVICE = `const { readConfig } = await import(process.env.SOURCES + 'app/config.ts')
+const { startFarthing } = await import(process.env.SOURCES + 'app/start.ts')
+const service = await startFarthing({ config: readConfig(process.env) })
+process.on('SIGTERM', () => service.close().then(() => process.exit(0)))
+console.log('Farthing is listening on ' + service.url)`
+
 /** The rules of the check run on every request that is recorded; all else that explains waits for somebody to ask. */
 const RULES = ['judge', 'facts', 'finding', 'production', 'rule', 'sources', 'values'].map(
   name => `tools/explain/check/${name}.ts`,
@@ -55,15 +62,18 @@ describe('The command line', () => {
     assert.match(measured.stderr, /^farthing: loaded prom-client\n$/)
   })
 
-  test('A start and requests under /v1 load no command line, hosted page, console, control, explanation or document, which load once for the first request', async t => {
+  test('A start and requests under /v1 load no command, hosted page, console, control, explanation or document, which load once for the first request', async t => {
     const folder = tempFolder()
     const preload = join(folder, 'listing.mjs')
     writeFileSync(preload, LISTING)
     const LOADED = join(folder, 'loaded')
     const FARTHING_API_KEY = 'key_of_the_first_request'
     const service = { FARTHING_API_KEY, FARTHING_CONTROL: 'true', DATABASE_URL: 'sqlite::memory:' }
-    const env = { ...service, LOADED, NODE_OPTIONS: `--import ${preload}` }
-    const started = await startProcess({ env, fromSources: true })
+    const program = join(folder, 'service.mjs')
+    writeFileSync(program, SERVICE)
+    const SOURCES = new URL('../src/', import.meta.url).href
+    const env = { ...service, LOADED, SOURCES, NODE_OPTIONS: `--import ${preload}` }
+    const started = await startProcess({ env, program })
     t.after(() => started.kill())
     const { baseUrl } = started
     const loaded = () => readFileSync(LOADED, 'utf8').trim().split('\n')

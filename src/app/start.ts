@@ -18,7 +18,7 @@ import {
   listKeys,
   setDefaultBehaviour,
 } from '../platform/accounts/store.ts'
-import { openDatabase } from '../platform/database/open.ts'
+import { beginOpening } from '../platform/database/open.ts'
 import { isMountedAlone } from '../platform/database/sqlite/file.ts'
 import { linkTo } from '../platform/http/addresses.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
@@ -58,15 +58,16 @@ export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 /** The only way to start the service. It is ready when this resolves. Throws if the database or the port cannot be used. */
 export async function startFarthing(options: StartOptions) {
   const { config, logger } = options
-  // SQLite's thread migrates a new file while this one loads the app.
-  const [{ ports, metrics, closePorts }, { createApp }] = await Promise.all([
+  const [{ ports, metrics, migrated, closePorts }, { createApp }] = await Promise.all([
     openPorts(options),
     import('./app.ts'),
   ])
   let server: FastifyInstance | undefined
   try {
+    // SQLite's thread migrates a new file while this one makes the app.
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
+    await migrated
     await admitFixedKeys(ports, config)
     await makeFixedWebhook(ports, config, logger)
     await listen(server, config)
@@ -106,7 +107,7 @@ export async function startFarthing(options: StartOptions) {
 async function openPorts(options: StartOptions) {
   const { config, logger, ca, seed, onFatal = throwError } = options
   const metrics = await createMetrics(config)
-  const database = await openDatabase(config.database, {
+  const { database, migrated } = await beginOpening(config.database, {
     onCommit: metrics?.committed,
     onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
     ...reportTo(logger),
@@ -133,7 +134,7 @@ async function openPorts(options: StartOptions) {
     await metrics?.close()
     await database.close()
   }
-  return { ports: options.ports?.(real) ?? real, metrics, closePorts }
+  return { ports: options.ports?.(real) ?? real, metrics, migrated, closePorts }
 }
 /** What the database tells the log. */
 const reportTo = (logger: Logger | undefined) => ({

@@ -5,21 +5,28 @@ import type { Endpoint } from '../platform/http/endpoint.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlDescription } from './docs/routes.ts'
 
-/** What is below the prefixes in app.ts, loaded for the first request in steps of some ten milliseconds. */
+/** The code of the tools, in steps of some ten milliseconds. A clone reads and strips 150 files, which takes a tenth of a second. */
+export async function loadTools() {
+  const { createWaits } = await import('../tools/control/wait.ts')
+  const { controlEndpoints } = await import('../tools/control/routes.ts')
+  await ownTurn()
+  const { consoleRoutes } = await import('../tools/console/pages.ts')
+  await ownTurn()
+  const { consoleAreas } = await import('../tools/console/area.ts')
+  return { createWaits, controlEndpoints, consoleRoutes, consoleAreas }
+}
+
+/** What is below the prefixes in app.ts, made for the first request. */
 export async function createTools(
   context: ToolContext,
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
 ) {
   const { config } = context
-  const { createWaits } = await import('../tools/control/wait.ts')
-  const { controlEndpoints } = await import('../tools/control/routes.ts')
+  const { createWaits, controlEndpoints, consoleRoutes, consoleAreas } = await loadTools()
   const waits = createWaits(context, service.stopped)
   const control = controlEndpoints({ ...context, ...service, ...waits })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   await ownTurn()
-  const { consoleRoutes } = await import('../tools/console/pages.ts')
-  await ownTurn()
-  const { consoleAreas } = await import('../tools/console/area.ts')
   return {
     routes: [...control, ...consoleRoutes(context, service.operations)],
     areas: { ...service.areas, ...(config.console && consoleAreas(context)) },

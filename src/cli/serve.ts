@@ -4,6 +4,7 @@ import { paymentCommand } from '../app/first-payment.ts'
 import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/settings.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
+import { isSource } from '../core/files.ts'
 import { hint, isLoopback, shellWord } from '../core/invocation.ts'
 import { createLogger } from '../core/log.ts'
 import { locationOf } from './database.ts'
@@ -35,6 +36,8 @@ export async function serveUntilStopped(config: Config): Promise<void> {
   process.on('uncaughtException', die)
   // The first lines go to the same stream as the log. A full disk or a closed pipe must not end the service.
   process.stdout.on('error', () => {})
+  // Later everybody would wait for it. A package has it in one file, and loads it with the first request.
+  if (isSource) await (await import('../app/tools.ts')).loadTools()
   const farthing = await startFarthing({ config, logger, onFatal: die })
   let since: number | undefined
   const stop = async () => {

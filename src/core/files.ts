@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 const INSIDE = 'executable:'
 
 /** In a clone this file is `src/core/files.ts`. Elsewhere it is part of a bundle, in the folder of the code. */
-const isSource = import.meta.url.endsWith('.ts')
+export const isSource = import.meta.url.endsWith('.ts')
 
 /** The folder of the code, with a slash at its end: `src/`, `dist/`, or the inside of the single executable. */
 export const ROOT = isSea()

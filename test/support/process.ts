@@ -25,6 +25,8 @@ export type ProcessOptions = {
   input?: string
   /** Runs the sources in any case. */
   fromSources?: boolean
+  /** Runs this file instead. */
+  program?: string
 }
 
 const running = new Set<ChildProcess>()
@@ -63,7 +65,7 @@ export async function runProcess(
 
 function spawnFarthing(options: ProcessOptions) {
   const { env = {}, args = [], wrapper = [], input } = options
-  const command = options.fromSources ? SOURCES : COMMAND
+  const command = options.program ?? (options.fromSources ? SOURCES : COMMAND)
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, command, ...args]
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const child = spawn(program, rest, {

@@ -12,19 +12,33 @@ type OpenOptions = QueueOptions &
 
 /** Opens and migrates it. Throws if it cannot be used, or another program or a newer Farthing made it. Errors have `path`. */
 export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
-  if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
+  const { database, migrated } = await beginOpening(address, options)
+  await migrated
+  return database
+}
+
+/** As `openDatabase`, but a file may be used only once it is `migrated`. It is closed if that fails. */
+export async function beginOpening(address: DatabaseAddress, options: OpenOptions) {
+  if (address.kind === 'postgres') {
+    const database = await openPostgresDatabase(address.url, options)
+    return { database, migrated: Promise.resolve() }
+  }
   const { path } = address
   const isFile = path !== ':memory:'
-  let database: Database | undefined
+  const withPath = (error: unknown) =>
+    error instanceof Error ? Object.assign(error, { path }) : error
   try {
     if (isFile) makeFile(path)
     const has = isFile ? await refuseForeignFile(path) : 0
-    database = openSqlite({ path, ...options })
-    await migrate(database, has, options.onMigrated)
-    return database
+    const database = openSqlite({ path, ...options })
+    const migrated = migrate(database, has, options.onMigrated).catch(async error => {
+      await database.close()
+      throw withPath(error)
+    })
+    migrated.catch(() => undefined) // whoever waits for it gets the error
+    return { database, migrated }
   } catch (error) {
-    await database?.close()
-    throw error instanceof Error ? Object.assign(error, { path }) : error
+    throw withPath(error)
   }
 }
 
