@@ -235,6 +235,23 @@ test('What looks like a situation does not meet it', async t => {
     }
 })
 
+test('Of messages as GOV.UK Pay prints them one of a failed payment is shown where nobody sees what its receiver did', async t => {
+  const { service, farthing } = await start(t)
+  await using account = await farthing.account({ behaviour: 'govuk-pay' })
+  await using application = createApplication(service, account)
+  application.ignore()
+  await application.prepare('message')
+  await application.plan({ scenario: 'declined' })
+  await application.acts['create a payment, send a user to next_url and read the payment']?.()
+  await account.settled()
+  await application.pay()
+  await account.settled()
+  const { met, evidence } = (await stateOf(account)).get(OF_PROBES[0] ?? '') ?? {}
+  const browser = await signIn(service, { key: account.key })
+  assert.equal(met, null)
+  assert.match((await browser.get(`requests/${evidence}`)).text, /card_payment_failed/)
+})
+
 test('Whether a receiver that answers 2xx has noticed a repeated message cannot be seen where only polls of its application follow', async t => {
   const { service, farthing } = await start(t)
   await using account = await farthing.account()
