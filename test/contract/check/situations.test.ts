@@ -249,7 +249,8 @@ test('Of messages as GOV.UK Pay prints them one of a failed payment is shown whe
   const { met, evidence } = (await stateOf(account)).get(OF_PROBES[0] ?? '') ?? {}
   const browser = await signIn(service, { key: account.key })
   assert.equal(met, null)
-  assert.match((await browser.get(`requests/${evidence}`)).text, /card_payment_failed/)
+  const { location } = await browser.get(`requests/${evidence}`)
+  assert.match((await browser.get(location ?? '')).text, /card_payment_failed/)
 })
 
 test('Whether a receiver that answers 2xx has noticed a repeated message cannot be seen where only polls of its application follow', async t => {
