@@ -179,10 +179,8 @@ const rows: Row[] = [
           return isOpening(each) && (each.began >= end || (before && isOpening(before)))
         })
         // Once after the end, and twice before it, do not count.
-        const [before, after] = [true, false].map(is =>
-          again.filter(({ began }) => began < end === is),
-        )
-        return [before, after].flatMap((each = []) => (each.length > 1 ? each : []))
+        const parts = [...Map.groupBy(again, ({ began }) => began < end).values()]
+        return parts.flatMap(each => (each.length > 1 ? each : []))
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)

@@ -33,12 +33,9 @@ type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: strin
 const told =
   (pattern: RegExp, is: (payment: Known) => boolean = () => true) =>
   ({ told, knownOf }: View): Seen => {
-    const isIt = (end: string): boolean => {
-      const known = knownOf(end)
-      return known !== undefined && is(known)
-    }
+    const isIt = (known: Known | undefined) => known !== undefined && is(known)
     const by = told
-      .filter(({ state, ends }) => pattern.test(state) && ends.some(isIt))
+      .filter(({ state, ends }) => pattern.test(state) && ends.map(knownOf).some(isIt))
       .map(({ by }) => by)
     return {
       met: by.filter(({ kind }) => kind === 'api'),
