@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { integer } from '../core/values.ts'
@@ -47,7 +48,11 @@ const options = {
 } as const
 type PayOptions = OptionsOf<typeof options>
 
-export type PaymentToMake = PayOptions & { scenario: Choice | 'cancel_by_api' }
+export type PaymentToMake = PayOptions & {
+  scenario: Choice | 'cancel_by_api'
+  /** Where the capture follows the success, it is waited for. */
+  untilCaptured?: true
+}
 
 /** The exit code of a payment that ended in another way than asked. */
 export const ENDED_OTHERWISE = {
@@ -174,12 +179,34 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, scenario)
   else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
   if (capture) await service.ask('POST', `${path}/capture`)
-  if (refund !== undefined) {
-    const { refund_summary } = await service.ask('GET', path)
+  if (refund !== undefined || wanted.untilCaptured) {
+    const { refund_summary } = await captured(service, payment)
+    if (refund === undefined) return payment
     const { amount_available } = refund_summary
     const amount = refund === true ? amount_available : refund
     const json = { amount, refund_amount_available: amount_available }
     await service.ask('POST', `${path}/refunds`, { json })
+  }
+  return payment
+}
+
+/** More than the seconds that a capture takes under govuk-pay. */
+const LOOKS_FOR_CAPTURE = 16
+const BETWEEN_LOOKS = 500
+
+/** The payment once it is captured: at once with control, which makes it so. Without a success it is as it is. */
+async function captured(service: Service, { payment_id }: Body): Promise<Body> {
+  const read = () => service.ask('GET', `/v1/payments/${payment_id}`)
+  const isComing = ({ state, settlement_summary }: Body) =>
+    state.status === 'success' && !settlement_summary.captured_date
+  let payment = await read()
+  if (isComing(payment)) {
+    const path = `/control/payments/${payment_id}/complete`
+    const { status } = await service.request('POST', path, { json: { capture: true } })
+    for (let looks = 0; isComing(payment) && looks < LOOKS_FOR_CAPTURE; looks++) {
+      if (status !== 200) await sleep(BETWEEN_LOOKS)
+      payment = await read()
+    }
   }
   return payment
 }
@@ -267,8 +294,10 @@ async function show(
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message
-    const read = () => service.askWebhooks('GET', `/${webhook_id}`)
-    const name = names.get(webhook_id) ?? oneLine(webhookName(await read()), 40)
+    // Without control nobody can read the webhooks of an account that behaves as GOV.UK Pay.
+    const read = () =>
+      service.askWebhooks('GET', `/${webhook_id}`).then(webhookName, () => webhook_id)
+    const name = names.get(webhook_id) ?? oneLine(await read(), 40)
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''

@@ -107,7 +107,7 @@ export function serviceAt(url: string, key: string | undefined) {
     /** As `ask`, of `path` below /v1/webhooks; below /control/webhooks where the account behaves as GOV.UK Pay. */
     async askWebhooks(method: string, path = ''): Promise<Body> {
       const { status, body, refused } = await request(method, `/v1/webhooks${path}`)
-      const isElsewhere = status === 404 && body?.code === 'P0911'
+      const isElsewhere = status === 404 && ['P0911', 404].includes(body?.code)
       if (isElsewhere) return this.ask(method, `/control/webhooks${path}`)
       if (refused) throw refused
       return body
@@ -143,9 +143,9 @@ function refusalOf(
   { statusCode = 0, headers }: IncomingMessage,
   body: Body,
 ): CommandError {
-  const { code, status, field, header, description } = body ?? {}
+  const { code, status, field, header, message, description = message } = body ?? {}
   // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
-  const isJson = typeof code === 'string' || typeof status === 'string'
+  const isJson = [code, status].some(each => typeof each === 'string') || code === statusCode
   const isPage = statusCode >= 400 && headers['content-security-policy'] !== undefined
   if (!isJson && !isPage) return new AnotherAnswered(url, statusCode)
   const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')

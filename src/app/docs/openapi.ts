@@ -33,7 +33,7 @@ export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
     info: {
       title: 'Farthing',
       summary: 'A payment service that moves no money',
-      description: introductionFor[behaviour],
+      description: introductionFor(behaviour),
     },
     tags,
     meanings,

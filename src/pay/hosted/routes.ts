@@ -38,7 +38,7 @@ const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
 export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError'> {
   const { config } = context
   const site = pagesSite(config)
-  const policy = pagePolicy(config.returnHosts)
+  const policy = pagePolicy(config.returnHosts.size > 0)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config), policy, false)
   /** An unknown path has no payment, and a service that is overloaded must refuse without a query. */
@@ -233,7 +233,10 @@ function answer(next: (journey: Journey, request: FastifyRequest) => Promise<Pag
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const shown = await next(await import('./journey.ts'), request)
     if (!shown) throw pageFault(404)
-    if ('page' in shown) return sendHtml(reply, shown.status, shown.page)
+    if ('page' in shown) {
+      if (shown.toHttp) void reply.header('content-security-policy', pagePolicy(true))
+      return sendHtml(reply, shown.status, shown.page)
+    }
     return reply.code(303).header('location', inAscii(shown.location)).send()
   }
 }

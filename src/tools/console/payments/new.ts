@@ -47,7 +47,7 @@ export const back = definePage({
   section: 'payments',
   title: 'You are back',
   guest: returned,
-  read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
+  read: ({ context, account, id, now }) => findPayment(context.database, account, id, now),
   show: (visit, payment) =>
     payment
       ? html`${ui.paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${ui.statusTag(statusOf(payment))}`)}
