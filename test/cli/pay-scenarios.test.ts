@@ -106,9 +106,6 @@ test('The commands find the webhooks of an account of the behaviour govuk-pay, a
   assert.match(shown, /^localhost:1/)
   const captured = await run('trigger card_payment_captured --json')
   assert.ok(JSON.parse(captured.stdout).payment.settlement_summary.captured_date)
-  const cancelled = await run('trigger card_payment_cancelled')
-  assert.equal(cancelled.code, 1)
-  assert.match(cancelled.stderr, /govuk-pay sends no card_payment_cancelled/)
 })
 
 test('No plan acts on farthing doctor, and none on what farthing pay looks at, nor do they use one up', async t => {
