@@ -125,14 +125,14 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
     assert.deepEqual([broken, unjudged], [['P1-leastAmount'], ['P4-usedKey']])
   }
   const exchange = { ...request, ...judge.request(request, headers) }
-  const p4 = rules.find(({ id }) => id === 'P4')?.judge(recordOf(exchange))
+  const p4 = rules.find(({ id }) => id === 'P4')?.evaluate(recordOf(exchange))
   assert.match(p4?.lacking ?? '', /^This rule is not judged: it failed/)
   assert.equal(faults.length, 1)
 })
 
 test('no rule has judged a request that could not be read by a mistake', () => {
   const kept = createFactWriter(() => {}).request({ ...posted, url: undefined as never }, {})
-  const p1 = rules.find(({ id }) => id === 'P1')?.judge(recordOf(kept))
+  const p1 = rules.find(({ id }) => id === 'P1')?.evaluate(recordOf(kept))
   assert.match(p1?.lacking ?? '', /^This rule is not judged: it failed/)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
-import { judgeAll } from '../../../src/tools/explain/check/report.ts'
+import { evaluateAll } from '../../../src/tools/explain/check/report.ts'
 import { activeAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { clients } from '../../support/clients.ts'
@@ -294,15 +294,15 @@ test('a rule that throws is not judged, which the log has, and hides no other', 
   } as const
   const mistake = new Error('a mistake in a rule')
   const faults: unknown[] = []
-  const findings = await judgeAll(
+  const findings = await evaluateAll(
     [
       {
         ...rule,
-        judge: () => {
+        evaluate: () => {
           throw mistake
         },
       },
-      { ...rule, judge: () => ({ broken: [{ evidence: [], times: 1 }] }) },
+      { ...rule, evaluate: () => ({ violations: [{ evidence: [], times: 1 }] }) },
     ],
     {} as never,
     error => faults.push(error),

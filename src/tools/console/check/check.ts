@@ -13,7 +13,7 @@ import {
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
-import { showBroken } from '../../explain/check/production.ts'
+import { violationsOf } from '../../explain/check/production.ts'
 import type { Report } from '../../explain/check/report.ts'
 import { checkAndCount, failsIn } from '../../explain/check/report.ts'
 import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
@@ -140,7 +140,7 @@ const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
 /** What GOV.UK Pay would do differently with a request or an attempt, from the keys that are kept with it. */
 export function inProduction(keys: readonly string[] | undefined): Html | false {
-  const broken = showBroken(keys)
+  const broken = violationsOf(keys)
   if (broken.length === 0) return false
   const lines = broken.map(
     ({ rule, level, sentence, advice }) =>
