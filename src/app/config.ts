@@ -72,7 +72,7 @@ function fixedKeysOf({ apiKey, apiKeys }: Settings): FixedKey[] {
   const own =
     apiKey === undefined ? [] : [{ account: DEFAULT_ACCOUNT, key: apiKey, key_id: 'configured' }]
   const pairs = apiKeys.map((pair, i) => ({ ...pair, key_id: `configured${i + 1}` }))
-  return [...own, ...pairs].map(each => ({ ...each, hash: hash('sha256', each.key) }))
+  return [...own, ...pairs].map(pair => ({ ...pair, hash: hash('sha256', pair.key) }))
 }
 
 function readSetting({ name, parse, rule, unset, isSecret }: Setting, text: string | undefined) {

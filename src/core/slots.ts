@@ -18,7 +18,7 @@ type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
  * owner with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent would open connections for
  * queued requests that have been destroyed.
  */
-export function createSlots(each: number, inAll: number, mostWaiting = Infinity): TakeSlot {
+export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infinity): TakeSlot {
   const owners = new Map<string, Slots>()
   let taken = 0
   let waiting = 0
@@ -26,7 +26,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
   function mostInNeed(): Slots | undefined {
     let neediest: Slots | undefined
     for (const slots of owners.values())
-      if (slots.waiting.size > 0 && slots.taken < Math.min(each, neediest?.taken ?? each))
+      if (slots.waiting.size > 0 && slots.taken < Math.min(ofOwner, neediest?.taken ?? ofOwner))
         neediest = slots
     return neediest
   }
@@ -65,7 +65,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
       forgetIfUnused()
     }
 
-    if (slots.taken < each && taken < inAll) return take()
+    if (slots.taken < ofOwner && taken < inAll) return take()
     return new Promise(resolve => {
       if (!makePlace(slots)) {
         resolve(undefined)

@@ -1,8 +1,8 @@
-/** Values that somebody gives: in JSON, or as the text of a query, a setting or an option. Each face refuses one in the same words. */
+/** Input values: in JSON, or as the text of a query, a setting or an option. All of these refuse one in the same words. */
 import { ACCOUNT_NAME } from './account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
-/** `read` returns undefined for what is not valid, and `rule` says after "must be" what is. `schema` is that of JSON. */
+/** `read` returns undefined for an invalid value, and `rule` completes "must be". `schema` is the JSON schema. */
 export type Reader<Read = unknown> = {
   read(given: unknown): Read | undefined
   rule: string

@@ -1,4 +1,4 @@
-/** Query parameters: how each is read, and described in a document. */
+/** Reads and describes query parameters. */
 import { fromText, type Reader } from '../../core/values.ts'
 
 /** Read from text. The schema has an example. */

@@ -112,7 +112,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             refund_id ? `refund_id=${refund_id}` : '',
         },
         async context => {
-          const made = await createPayment(context, {
+          const created = await createPayment(context, {
             account,
             address: addresses.api,
             given,
@@ -121,8 +121,8 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             },
             origin: 'control',
           })
-          const refund = await takeSteps(context, account, made, steps)
-          return { payment_id: made.payment_id, refund_id: refund?.refund_id }
+          const refund = await takeSteps(context, account, created, steps)
+          return { payment_id: created.payment_id, refund_id: refund?.refund_id }
         },
       )
       const payment = await readBack(context, account, payment_id)
@@ -136,8 +136,8 @@ export const buildPayment = (context: ControlContext): Endpoint => {
 function createNextReference({ database }: ToolContext) {
   const latest = new Map<string, number>()
   return async (room: string): Promise<string> => {
-    const made = await countPayments(database, room)
-    const next = Math.max(made, latest.get(room) ?? 0) + 1
+    const payments = await countPayments(database, room)
+    const next = Math.max(payments, latest.get(room) ?? 0) + 1
     remember(latest, room, next, MOST_ROOMS)
     return `payment-${next}`
   }

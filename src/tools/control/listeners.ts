@@ -136,7 +136,7 @@ function createEnding(
   if (reply.raw.destroyed) left()
   const timer = setTimeout(() => end('over'), wait)
   const { room } = account
-  const isFixed = config.fixedKeys.some(each => each.key_id === key_id)
+  const isFixed = config.fixedKeys.some(key => key.key_id === key_id)
   const offs = [
     // After a reset the account has no webhook of this listener any more.
     signals.on([ended(room)], () => end('over')),
@@ -160,7 +160,7 @@ const LONGEST_TIME = 60_000
 const wholeOrNull = (least: number, most: number) => either(only(null), integer(least, most))
 
 const isPair = (pair: unknown): pair is [name: string, value: string] =>
-  Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
+  Array.isArray(pair) && pair.length === 2 && pair.every(value => typeof value === 'string')
 
 export const giveResult = defineEndpoint({
   route: 'POST /control/listeners/{webhook_id}/results',

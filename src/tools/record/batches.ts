@@ -159,9 +159,9 @@ function createQueue(ports: BatchPorts) {
    * held so long leave V8's young generation, which took some 20 MB more under load.
    */
   function makeRows(): void {
-    const made = arrived.splice(0).map(each => rowOf(ports, each))
-    for (const row of made) bytes += row.bytes
-    rows.push(...made)
+    const newRows = arrived.splice(0).map(exchange => rowOf(ports, exchange))
+    for (const row of newRows) bytes += row.bytes
+    rows.push(...newRows)
   }
 
   return {

@@ -86,9 +86,9 @@ const EFFECTS = 'scenario can_retry hold confirm capture refund delay answer res
 /** What a plan does, in the words of the offer that it was made from. */
 export function textOfPlan(plan: Plan): string | undefined {
   const effects = (each: object) => Object.entries(each).filter(([name]) => EFFECTS.includes(name))
-  const made = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
+  const ofPlan = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
   const isOf = (offer: Offer) =>
-    isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), made) &&
+    isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), ofPlan) &&
     (offer.plan.on ?? CREATION) === plan.on &&
     (offer.plan.given?.authorisation_mode ?? 'web') ===
       (plan.given?.agreement_id ? 'agreement' : (plan.given?.authorisation_mode ?? 'web'))

@@ -148,21 +148,21 @@ export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
 }
 
 /** Adds the required fields of a payment, so that the values are checked as those of a payment. */
-function readGiven(given: Json): Json {
-  const names = Object.keys(given)
-  const fields = Object.keys(newPayment.properties)
-  const unknown = names.find(name => !fields.includes(name))
-  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, fields)
+function readGiven(fields: Json): Json {
+  const names = Object.keys(fields)
+  const known = Object.keys(newPayment.properties)
+  const unknown = names.find(name => !known.includes(name))
+  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
   const byAgreement =
-    given.authorisation_mode === 'agreement' ||
-    'agreement_id' in given ||
-    'agreement_payment_type' in given
+    fields.authorisation_mode === 'agreement' ||
+    'agreement_id' in fields ||
+    'agreement_payment_type' in fields
   const filled = {
     amount: 1,
     reference: '-',
     description: '-',
     ...(byAgreement && { authorisation_mode: 'agreement', agreement_id: '0'.repeat(26) }),
-    ...given,
+    ...fields,
   }
   try {
     const fields = fieldsOf(readNewPayment(filled))
@@ -208,7 +208,7 @@ function scenarioOf(
     )
   }
   const { scenario = 'success' } = read
-  if (!refundScenarios.some(each => each === scenario))
+  if (!refundScenarios.some(known => known === scenario))
     throw badField('scenario', `must be one of ${refundScenarios.join(', ')}`)
   if (read.refund && read.scenario) throw badField('refund', 'must be absent with a scenario')
   return wantedOf(read, behaviour)

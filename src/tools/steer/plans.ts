@@ -30,9 +30,9 @@ export async function makePlan(
   const now = time.now(account)
   if (payment_id !== undefined && !(await findPayment(database, account, payment_id, now)))
     throw notFound('payment')
-  const made: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
+  const plan: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
   return untilWritten(async () => {
-    if (await insertPlan(database, made)) return made
+    if (await insertPlan(database, plan)) return plan
     if ((await countPlans(database, room)) >= PLANS) throw hasAllPlans()
     return undefined
   })

@@ -158,8 +158,8 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   const isSending = isRunning(await findResend(database, account.room), wall)
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
-    const own = failures.filter(each => each.webhook_id === webhook_id)
-    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
+    const own = failures.filter(failure => failure.webhook_id === webhook_id)
+    const byEnding = Map.groupBy(own, failure => attemptsOf(failure).at(-1)?.result ?? '')
     const name = ui.link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
       ui.untrusted(webhookTitle(webhook)),

@@ -139,9 +139,9 @@ function rowView(
     }
   })
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
-  const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
+  const reasons = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
   const unshown = earlier > 0 ? [`${ui.counted(earlier, 'earlier message')} not shown`] : []
-  const texts = [...new Set([...messages.map(textOf), ...whyNot]), ...unshown].join('; ')
+  const texts = [...new Set([...messages.map(textOf), ...reasons]), ...unshown].join('; ')
   return html`<li>${ui.link(`${visit.root}webhooks/${webhook_id}`, ui.untrusted(webhook))}
 ${marks.length > 0 && ui.marksRow('Messages', marks)}
 <span>${ui.untrusted(texts)}</span></li>
