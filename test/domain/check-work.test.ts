@@ -120,7 +120,7 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
 }
 
 for (const [name, make] of Object.entries(worst))
-  test(`a rule looks at each exchange a few times, however the record is: ${name}`, async () => {
+  test(`a rule reads each exchange only a few times, whatever the record: ${name}`, async () => {
     const { record, counter } = recordOf(make)
     const evaluated = [...rules, { id: 'situations', evaluate: situationsOf }]
     for (const { id, evaluate } of evaluated) {
