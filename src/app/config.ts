@@ -96,8 +96,8 @@ function repeated(name: string, text: string): string {
   return `. It is ${JSON.stringify(start)}${isMeant ? `: did you mean http://${text}?` : ''}`
 }
 
-const needs = (given: Setting, absent: Setting): string =>
-  `${given.name} needs ${absent.name}: set both or neither`
+const needs = (present: Setting, absent: Setting): string =>
+  `${present.name} needs ${absent.name}: set both or neither`
 
 const PREFIX = /^FARTHING_/
 

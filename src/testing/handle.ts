@@ -60,7 +60,7 @@ export function createAccount(
     name,
     key,
     url: connection.url,
-    payment: given => call('POST', '/control/payments', given),
+    payment: fields => call('POST', '/control/payments', fields),
     complete: async (payment, how) =>
       call(
         'POST',

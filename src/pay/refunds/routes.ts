@@ -154,8 +154,8 @@ const search = (context: Context): Endpoint => ({
       ...settledBetween(query),
     ]
     const result = await findPage(context.database, refundRows, conditions, query)
-    const page = pageOf(query, result, shown.addresses, (each, addresses) =>
-      presentFound(each, { ...shown, addresses }),
+    const page = pageOf(query, result, shown.addresses, (refund, addresses) =>
+      presentFound(refund, { ...shown, addresses }),
     )
     return shownPage(page, behaviour)
   },

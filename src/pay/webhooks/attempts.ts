@@ -72,7 +72,7 @@ export function createAtDatabase({ database, time }: DeliveryPorts): (room: stri
   )
   const record = createGathering(
     DELIVERIES_AT_DATABASE,
-    (made: Recording[]) => recordAttempts(database, made, time.wall() + CLAIM_MS),
+    (recordings: Recording[]) => recordAttempts(database, recordings, time.wall() + CLAIM_MS),
     RUNS_AT_ONCE,
   )
   const takeTurn = createSlots(DELIVERIES_AT_DATABASE, Infinity)

@@ -148,7 +148,7 @@ export const headersOf = (signature: string | undefined): Record<string, string>
 })
 
 /** Status of a message after these attempts, oldest first. */
-export function deliveryStatus(made: readonly Attempt[], behaviour: Behaviour): DeliveryStatus {
-  if (made.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
-  return made.length < attempts[behaviour].most ? 'PENDING' : 'FAILED'
+export function deliveryStatus(tries: readonly Attempt[], behaviour: Behaviour): DeliveryStatus {
+  if (tries.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
+  return tries.length < attempts[behaviour].most ? 'PENDING' : 'FAILED'
 }

@@ -56,8 +56,8 @@ export const createAccount = defineEndpoint({
   response: [201, 'The account', accountWithKey],
   errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAllAccounts()],
   handler: async (context, { account, body }) => {
-    const { account: made, key, expires } = await makeAccount(context, account, body)
-    const { account: name, ...shown } = presentTestAccount(made, expires, context.time)
+    const { account: created, key, expires } = await makeAccount(context, account, body)
+    const { account: name, ...shown } = presentTestAccount(created, expires, context.time)
     return { account: name, key, ...shown }
   },
 })

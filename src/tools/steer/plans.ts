@@ -22,10 +22,10 @@ export const hasAllPlans = () => tooMany(`an account has at most ${PLANS} plans:
 export async function makePlan(
   { database, time, newId, operations }: PlanContext,
   account: Account,
-  given: NewPlan,
+  input: NewPlan,
 ): Promise<Plan> {
   const { room, behaviour } = account
-  const read = readPlan(given, { operations, behaviour })
+  const read = readPlan(input, { operations, behaviour })
   const { payment_id } = read
   const now = time.now(account)
   if (payment_id !== undefined && !(await findPayment(database, account, payment_id, now)))

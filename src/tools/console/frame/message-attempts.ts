@@ -87,8 +87,8 @@ export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly 
   const own = attempts.map((attempt): ShownAttempt => {
     const { at, status_code: status, result, response_time: ms } = attempt
     const exchange = exchanges.findLast(
-      each =>
-        left.has(each) && !each.by_hand && each.status === status && Math.abs(each.at - at) < APART,
+      one =>
+        left.has(one) && !one.by_hand && one.status === status && Math.abs(one.at - at) < APART,
     )
     if (exchange) left.delete(exchange)
     return exchange ? fromExchange(exchange) : { at, ms, ending: { status, result } }

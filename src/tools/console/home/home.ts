@@ -138,7 +138,7 @@ const attentionPart = (
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
   ({ text, help }, i) => html`<li>${ui.paragraph(text)}
-<div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
+<div class="govuk-button-group">${help.map((part, nth) => helpPart(visit, part, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
 ${more > 0 && ui.paragraph(html`And ${more} more: ${ui.link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${ui.link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`

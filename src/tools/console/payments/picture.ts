@@ -129,12 +129,12 @@ function rowView(
   missing: readonly MissingMessage[],
 ): Html {
   const earlier = Math.max(0, messages.length - MOST_MARKS)
-  const marks = messages.slice(earlier).map((each): ui.Mark => {
-    const { message, again } = each
+  const marks = messages.slice(earlier).map((shown): ui.Mark => {
+    const { message, again } = shown
     return {
       status: deliveryOf(message, visit, again),
       text: `${message.event_type}, ${statusAt(message, visit)}`,
-      detail: textOf(each),
+      detail: textOf(shown),
       href: `${visit.root}messages/${message.message_id}`,
     }
   })

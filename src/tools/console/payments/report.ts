@@ -107,11 +107,11 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
     return left >= 0
   })
   left = Math.max(0, left)
-  const complete = listed.map((each, i) => {
-    const { request_body, response_body } = exchanges[i] ?? each
+  const complete = listed.map((exchange, i) => {
+    const { request_body, response_body } = exchanges[i] ?? exchange
     const bodies = { request_body: request_body ?? null, response_body: response_body ?? null }
     left -= size(bodies)
-    return left >= 0 ? { ...each, ...bodies } : { ...each, ...leftOut(bodies) }
+    return left >= 0 ? { ...exchange, ...bodies } : { ...exchange, ...leftOut(bodies) }
   })
   const left_out = exchanges.length - listed.length || undefined
   return JSON.stringify({ ...rest, exchanges: complete, left_out }, null, 2)
