@@ -12,7 +12,7 @@ const thisProcess = () => ({
 })
 export type Started = ReturnType<typeof thisProcess>
 
-/** What to type for `farthing`. `npm start` needs two hyphens before further words. */
+/** The words that start `farthing` here. `npm start` needs two hyphens before further words. */
 function programName({ script, folder, env, isExecutable }: Started): string {
   if (env.npm_lifecycle_event === 'start' && env.npm_package_name === 'farthing') return 'npm start'
   const path = relative(folder, script)

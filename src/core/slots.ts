@@ -13,7 +13,7 @@ export type TakeSlot = (
 type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
 
 /**
- * A semaphore with `inAll` slots, of which an owner gets at most `each`. Of the owners that wait the one with the fewest
+ * A semaphore with `inAll` slots, of which an owner gets `ofOwner` at most. Of the owners that wait the one with the fewest
  * gets the next, in turns, and of its callers the one that has waited longest. Beyond `mostWaiting` the newest caller of the
  * owner with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent would open connections for
  * queued requests that have been destroyed.
@@ -50,7 +50,7 @@ export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infini
     const take = () => {
       slots.taken += 1
       taken += 1
-      // Of owners with as many slots, the next goes to the one who has had none for longest.
+      // Among owners with equally many slots, the one that has waited longest since its last is next.
       if (owners.size > 1) {
         owners.delete(owner)
         owners.set(owner, slots)

@@ -131,7 +131,7 @@ export const day: Reader<string> = {
   read: input => (typeof input === 'string' && isDate(input) ? input : undefined),
 }
 
-/** As Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
+/** A time as Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
 const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
 const LONGEST_OFFSET = 18 * HOUR

@@ -72,7 +72,7 @@ async function makeUnlogged(database: Database): Promise<void> {
 /** The server encodings that can store every text. */
 const GOOD_ENCODINGS = new Set(['UTF8', 'SQL_ASCII'])
 
-/** The oldest version of PostgreSQL that the tests have run on. Databases that only speak its protocol are not judged. */
+/** The oldest version of PostgreSQL that the tests have run on. Databases that only speak its protocol may have any. */
 const OLDEST_POSTGRES = 14
 
 /** Throws if PostgreSQL is too old, or if a setting would make it lose acknowledged writes or refuse some texts. */

@@ -88,7 +88,7 @@ const ROLLBACK: Statement = { sql: 'rollback', values: [] }
 /**
  * Runs the reads of one turn of the event loop in one transaction at its end: one by one each would find SQLite's code and
  * pages evicted from the CPU caches, and take its own locks. The snapshot begins after all were asked for, so a read sees
- * every write acknowledged before it. Owners take turns. Once `broken` returns an error, reads are rejected with it.
+ * every write acknowledged before it. Owners take turns. Once `failure` returns an error, reads are rejected with it.
  */
 export function createReader(connection: Connection, failure: () => Error | undefined) {
   const waiting = createRounds<() => void>()

@@ -98,7 +98,7 @@ export const oneOf = <Value extends string>(
   all,
 })
 
-/** Of a longer value one character more is read, so that its field has the error. */
+/** Reads one character more of a longer value, so that its field has the error. */
 export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
   const texts = textsIn(visit, Object.keys(filters))
   const read = Object.entries(filters).map(([name, { values }]) => {

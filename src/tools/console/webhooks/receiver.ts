@@ -135,7 +135,7 @@ ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
-/** Where no rule could be judged, the reason is the same for all. */
+/** The one reason if no rule had evidence. */
 function sharedReason(findings: readonly Finding[]): Html | undefined {
   const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
   const [reason] = reasons

@@ -1,6 +1,6 @@
 /**
- * Judges a receiver that answers 2xx to every message by its reads: it reads the payment of a message that it believes.
- * So the reads after true messages, forgeries and messages of rules are compared.
+ * Evaluates a receiver that answers 2xx to every message by its reads: it reads the payment of a message that it
+ * believes. So the reads after true messages, forgeries and messages of rules are compared.
  */
 import { MINUTE } from '../../../core/time.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'

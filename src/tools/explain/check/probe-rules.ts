@@ -33,7 +33,7 @@ type More = {
   isRead?: true
   /** By default a refusal breaks the rule. */
   breaks?: (answers: readonly Exchange[]) => boolean
-  /** The number of messages, from the first, that must be accepted before anything is judged. */
+  /** The number of messages, from the first, that the receiver must accept before the others count. */
   after?: number
   /** The sentences without evidence, and for a pass. */
   lacking?: string

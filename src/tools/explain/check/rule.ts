@@ -7,7 +7,7 @@ import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AccountRecord } from './record.ts'
 
-/** The worst first. `pass`: evidence was seen, and it is right. `not seen`: there was nothing to judge. */
+/** The worst first. `pass`: there was evidence, and it is right. `not seen`: there was no evidence. */
 export const levels = ['fail', 'warn', 'note', 'pass', 'not seen'] as const
 export type Verdict = (typeof levels)[number]
 export type { Level }
