@@ -253,6 +253,23 @@ test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the e
   assert.match((await browser.get(location ?? '')).text, /card_payment_failed/)
 })
 
+test('Of messages that come together each is met where the application reads their payment as often', async t => {
+  const { service, farthing } = await start(t)
+  await using account = await farthing.account()
+  await using application = createApplication(service, account)
+  application.ignore()
+  await application.prepare('message')
+  const { body } = await account.send('GET', '/control/messages')
+  const [{ message_id, payment_id }, ...others] = body.results
+  const read = () => account.send('GET', `/v1/payments/${payment_id}`)
+  assert.equal(others.length, 1)
+  await read()
+  await read()
+  await account.send('POST', `/control/messages/${message_id}/send`, {})
+  await read()
+  assert.equal((await stateOf(account)).get('A message comes twice')?.met, true)
+})
+
 test('It stays unknown whether a receiver that answers 2xx has noticed a repeated message, if only polls of its application follow', async t => {
   const { service, farthing } = await start(t)
   await using account = await farthing.account()

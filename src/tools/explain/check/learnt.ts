@@ -77,14 +77,16 @@ export function viewOf({ exchanges, ofPayment, own }: AccountRecord) {
  */
 function actedIn(exchanges: readonly Evidence[]): Set<Evidence> {
   const acted = new Set<Evidence>()
-  /** By payment: the newest message since the last request, and when something else last happened. */
-  const [newest, others] = [new Map<string, Evidence>(), new Map<string, number>()]
+  /** By payment: the messages that no request has followed yet, and when something else last happened. */
+  const [pending, others] = [new Map<string, Evidence[]>(), new Map<string, number>()]
   for (const exchange of exchanges) {
     const { kind, operation, began } = exchange
     const id = idOf(exchange)
-    if (kind === 'out') newest.set(id, exchange)
-    const message = newest.get(id)
+    const messages = pending.get(id) ?? []
+    if (kind === 'out') pending.set(id, [...messages, exchange])
     if (kind === 'out' || kind === 'action' || operation === 'createPayment') continue
+    // Of messages that come together each may be followed by a request.
+    const message = messages.pop()
     const isReaction =
       kind === 'api' &&
       message !== undefined &&
@@ -92,7 +94,6 @@ function actedIn(exchanges: readonly Evidence[]): Set<Evidence> {
       (others.get(id) ?? -Infinity) < message.began - ACTS_WITHIN
     if (isReaction) acted.add(message)
     else others.set(id, began)
-    newest.delete(id)
   }
   return acted
 }
