@@ -9,6 +9,9 @@ export const shippedFolders = [
   'platform/web/assets/built',
 ]
 
+/** The threads that a service starts, in the bundle. */
+export const threadFiles = ['platform/database/sqlite/thread.cjs', 'platform/outbound/thread.cjs']
+
 /** Names stay as they are, for the stack traces in a log. */
 export const common: BuildOptions = {
   bundle: true,
@@ -64,18 +67,20 @@ const inAscii = (code: string): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Makes the service with its commands, and the thread that writes to SQLite, in `folder`. Returns what `bundle` does. */
+/** Makes the service with its commands, and its threads, in `folder`. Returns what `bundle` does. */
 export async function bundleService(folder: string): Promise<string[]> {
-  const made = [
-    ['cli/main', 'farthing'],
-    ['platform/database/sqlite/thread', 'platform/database/sqlite/thread'],
-  ].map(([source, file]) =>
-    bundle(`src/${source}.ts`, {
-      ...commonjs,
-      target: 'node24',
-      alias: { ...SAFE, ...Object.fromEntries(UNUSED.map(name => [name, './scripts/unused.cjs'])) },
-      outfile: `${folder}/${file}.cjs`,
-    }),
+  const threads = threadFiles.map(file => file.replace('.cjs', ''))
+  const made = [['cli/main', 'farthing'], ...threads.map(name => [name, name])].map(
+    ([source, file]) =>
+      bundle(`src/${source}.ts`, {
+        ...commonjs,
+        target: 'node24',
+        alias: {
+          ...SAFE,
+          ...Object.fromEntries(UNUSED.map(name => [name, './scripts/unused.cjs'])),
+        },
+        outfile: `${folder}/${file}.cjs`,
+      }),
   )
   return (await Promise.all(made)).flat()
 }

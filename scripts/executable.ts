@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { shippedFolders } from './bundle.ts'
+import { shippedFolders, threadFiles } from './bundle.ts'
 
 type Executable = {
   output: string
@@ -40,10 +40,7 @@ function assets(): Record<string, string> {
       .sort()
       .map(name => `${folder}/${name}`),
   )
-  const inDist = [...names, 'platform/database/sqlite/thread.cjs'].map(name => [
-    name,
-    `dist/${name}`,
-  ])
+  const inDist = [...names, ...threadFiles].map(name => [name, `dist/${name}`])
   return { ...Object.fromEntries(inDist), 'package.json': 'package.json' }
 }
 

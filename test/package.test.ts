@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { bundleService } from '../scripts/bundle.ts'
+import { bundleService, threadFiles } from '../scripts/bundle.ts'
 import { labels } from '../scripts/image.ts'
 import { tar } from '../scripts/tar.ts'
 import { SETTINGS } from '../src/app/settings.ts'
@@ -45,7 +45,7 @@ describe('The package', () => {
     const outside = files.filter(name => !name.startsWith('dist/')).sort()
     const commands = ['bin/farthing.js', 'bin/installation.js', 'bin/package.json']
     assert.deepEqual(outside, ['LICENSE', 'README.md', ...commands, 'package.json'])
-    for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs', 'licences.txt'])
+    for (const name of ['farthing.cjs', ...threadFiles, 'licences.txt'])
       assert.ok(files.includes(`dist/${name}`), name)
     const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))
     assert.ok(!kinds.has('.ts') && !kinds.has('.map'), [...kinds].join(' '))
@@ -60,7 +60,7 @@ describe('The package', () => {
     await bundleService(again)
     // `npm test` has made the other one, for the tests of processes.
     const first = join(COMMAND, '../../dist')
-    for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs'])
+    for (const name of ['farthing.cjs', ...threadFiles])
       assert.ok(read(join(again, name)) === read(join(first, name)), name)
   })
 

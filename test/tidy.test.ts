@@ -71,6 +71,8 @@ describe('A file of src', () => {
       'pay/webhooks/attempts',
       'platform/database/sqlite/sqlite',
       'platform/http/long-json',
+      'platform/outbound/request',
+      'platform/outbound/secure',
       'platform/outbound/send',
       'tools/control/wait',
       'tools/deliver/listeners',

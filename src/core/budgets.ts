@@ -110,10 +110,14 @@ export const FORM_FIELDS = 100
 /** Open connections to the port of the metrics. Held by test/metrics/metrics.test.ts. */
 export const METRICS_CONNECTIONS = 100
 
-/** Deliveries at once to one host or listener; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
+/** Deliveries of an account at once to one host or listener; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES_TO_HOST = 64
 /** Deliveries at once to all hosts, and to the listeners of an account and its test accounts. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES = 256
+/** Deliveries of an account and its test accounts at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
+export const DELIVERIES_OF_ACCOUNT = 192
+/** Threads for deliveries over TLS, each of one account while there are as many. Held by test/webhooks/secure.test.ts. */
+export const SECURE_THREADS = 4
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
 /** Pieces of a receiver's response that are read. Held by test/webhooks/send.test.ts. */

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { bundleService, shippedFolders } from '../../scripts/bundle.ts'
+import { bundleService, shippedFolders, threadFiles } from '../../scripts/bundle.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { createPostgresDatabase, type RunningPostgres, startPostgres } from './postgres.ts'
 
@@ -66,7 +66,7 @@ export async function globalTeardown(): Promise<void> {
 const ROOT = join(import.meta.dirname, '../..')
 /** Always the same, so that Node finds the code that it compiled in earlier runs. */
 const FOLDER = join(ROOT, 'node_modules/.cache/farthing-command')
-const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
+const COMPILED = ['farthing.cjs', ...threadFiles]
 
 /**
  * Makes the command as the package has it: in one file, which starts in two thirds of the time that the sources take.
@@ -75,7 +75,7 @@ const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 async function bundleCommand(): Promise<string> {
   const draft = join(FOLDER, `draft-${process.pid}`)
   const dist = join(FOLDER, 'dist')
-  mkdirSync(join(dist, 'platform/database/sqlite'), { recursive: true })
+  for (const file of COMPILED) mkdirSync(dirname(join(dist, file)), { recursive: true })
   for (const folder of shippedFolders) {
     mkdirSync(dirname(join(dist, folder)), { recursive: true })
     const link = join(dist, folder)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { AttemptResult, Resolve } from '../../src/core/ports.ts'
 import {
@@ -9,9 +11,11 @@ import {
   parseAllowedHosts,
   registrationProblem,
 } from '../../src/platform/outbound/address.ts'
-import { createLookup, createSend } from '../../src/platform/outbound/send.ts'
+import { createLookup } from '../../src/platform/outbound/request.ts'
+import { createSend } from '../../src/platform/outbound/send.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
+import { tempFolder } from '../support/folders.ts'
 import { listenUntilEnd } from '../support/ports.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -167,7 +171,7 @@ test('Proxy variables are ignored.', async t => {
   // The control: `fetch` shows that Node does obey the variables in this process.
   const script = `
     import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/platform/outbound/send.ts'))}
-    const [url, ca] = process.argv.slice(1)
+    const [url, ca] = process.argv.slice(2)
     const allowed = new Set(['receiver.test'])
     const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca })
     const { result } = await send({ url, headers: {}, body: '{}' })
@@ -177,7 +181,9 @@ test('Proxy variables are ignored.', async t => {
     console.log(JSON.stringify([result, plain.result]))`
   const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'https_proxy', 'http_proxy']
   const variables = Object.fromEntries(names.map(name => [name, address]))
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, authority], {
+  const program = join(tempFolder(), 'send.mjs')
+  writeFileSync(program, script)
+  const child = spawn(process.execPath, [program, url, authority], {
     env: { NODE_USE_ENV_PROXY: '1', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,9 +1,10 @@
 /** Following redirects, and repeating a request that is refused for a moment, where the sender of a message asks for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account } from '../../core/account.ts'
 import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
 
 /** One request. `body` is absent from a GET. */
-export type Hop = Omit<Post, 'body'> & { body: string | undefined }
+export type Hop = Omit<Post, 'body'> & { body: string | undefined; account?: Account }
 
 /** What a response says of the request that is to follow. */
 export type Next = {
@@ -17,7 +18,7 @@ type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
 /** Each request keeps the rules for addresses, and has the timeout of its own. */
 export const createFollow =
   (sendOnce: SendOnce) =>
-  async ({ redirects, repeats, ...post }: Post): Promise<AttemptResult> => {
+  async ({ redirects, repeats, ...post }: Post & { account?: Account }): Promise<AttemptResult> => {
     async function ask(hop: Hop): ReturnType<SendOnce> {
       const result = await sendOnce(hop)
       if (!repeats?.statuses.includes(result.status_code ?? 0)) return result

@@ -1,56 +1,19 @@
 /** Agents of its own: `fetch` and Node's global ones obey proxy variables, and a proxy's addresses are unchecked. */
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { isIP, type LookupFunction } from 'node:net'
-import {
-  ANSWER_BYTES,
-  ANSWER_PIECES,
-  DELIVERIES,
-  DELIVERIES_TO_HOST,
-  KEPT_ANSWER_BYTES,
-} from '../../core/budgets.ts'
-import type { AllowedHosts } from '../../core/config.ts'
-import { isSuccess } from '../../core/http-status.ts'
-import type { AttemptResult, ReceiverResponse, Resolve } from '../../core/ports.ts'
-import { createSlots } from '../../core/slots.ts'
-import { http, loadHttps } from '../http/node-http.ts'
-import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
-import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
-import { createFollow, type Hop, type Next } from './follow.ts'
+import { type Account, ownerOf } from '../../core/account.ts'
+import { DELIVERIES, DELIVERIES_OF_ACCOUNT, DELIVERIES_TO_HOST } from '../../core/budgets.ts'
+import type { AttemptResult, Post } from '../../core/ports.ts'
+import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
+import { callbackUrlProblem, hostOf } from './address.ts'
+import { createFollow, type Hop } from './follow.ts'
+import { createRequests, failed, type RequestOptions } from './request.ts'
+import { createSecureRequests } from './secure.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
 export const DEADLINE_MS = 2000
 /** How much shorter than that the wait for a slot is: one that another timeout frees would leave no time to use it. */
 const SLOT_MARGIN_MS = 100
 export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
-const REASON_PHRASE_CHARACTERS = 100
-const MAX_INTERIM_RESPONSES = 100
-/** Why there is no status. */
-export const reasons = [
-  'timeout',
-  'connection failed',
-  'tls failed',
-  'name not resolved',
-  'address refused',
-] as const
-type Reason = (typeof reasons)[number]
-
-/** This service ended the request: its look-up failed or its time ran out. */
-class Aborted extends Error {
-  declare readonly message: Reason
-  constructor(reason: Reason) {
-    super(reason)
-  }
-}
-
-type SendOptions = {
-  resolve: Resolve
-  allowed: AllowedHosts
-  userAgent?: string
-  /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
-  ca?: string | string[]
-  insecure?: boolean
-}
 
 /**
  * Makes the real Send. Its guarantees beyond those of the port:
@@ -60,244 +23,68 @@ type SendOptions = {
  *   the same deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.
+ * - The receivers of an account take slots and processor time of that account only.
  */
-export function createSend(options: SendOptions) {
-  const { resolve, allowed, userAgent } = options
-  const agents: Agents = { http: createAgent() }
-  const takeSlot = createSlots(DELIVERIES_TO_HOST, DELIVERIES)
-  const guarded = createLookup(resolve, isPublicAddress)
-  const exempt = createLookup(resolve, address => isIP(address) !== 0)
+export function createSend(options: RequestOptions) {
+  const plain = createRequests(options)
+  const secure = createSecureRequests(options)
+  const takeSlot = createTakeSlot()
 
-  const open = (url: URL, { headers, body }: Hop) => {
-    const secure = url.protocol === 'https:'
-    if (secure) agents.https ??= createSecureAgent(options)
-    return (secure ? loadHttps() : http).request({
-      agent: secure ? agents.https : agents.http,
-      lookup: isAllowed(url, allowed) ? exempt : guarded,
-      method: body === undefined ? 'GET' : 'POST',
-      host: hostOf(url),
-      port: url.port || (secure ? 443 : 80),
-      path: url.pathname + url.search,
-      headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
-      maxHeaderSize: ANSWER_BYTES,
-      // Bare line feeds and the like, which other HTTP clients read.
-      insecureHTTPParser: true,
-    })
-  }
-
-  const sendOnce = async (hop: Hop) => {
-    const { url: target, body, timeout = DEADLINE_MS, keepsAnswer = false } = hop
+  const sendOnce = async (hop: Hop): Promise<AttemptResult> => {
+    const { url: target, timeout = DEADLINE_MS, account } = hop
     const started = performance.now()
     const url = URL.parse(target)
-    if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const slot = takeSlot(hostOf(url), timeout - SLOT_MARGIN_MS)
+    if (url === null || callbackUrlProblem(target, options.allowed))
+      return failed('address refused', null)
+    const owner = account ? ownerOf(account) : ''
+    const slot = takeSlot(owner, hostOf(url), timeout - SLOT_MARGIN_MS)
     // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
-    const began = performance.now()
-    const left = started + timeout - began
-    if (left < 1) {
-      // The event loop was blocked, so the slot arrived before the timer of its wait ran.
-      release()
-      return failed('timeout', null)
-    }
-    try {
-      const request = open(url, hop)
-      // A timer instead of an AbortSignal, whose listeners made sending a quarter slower.
-      const timer = setTimeout(() => request.destroy(new Aborted('timeout')), left)
-      request.once('close', () => {
-        clearTimeout(timer)
-        release()
-      })
-      // A receiver that closed one idle connection has probably closed all of them.
-      request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const result = resultOf(request, began, keepsAnswer)
-      request.end(body)
-      return await result
-    } catch {
-      // `request` throws on an invalid header. No request exists then.
-      release()
-      return failed('connection failed', null)
-    }
+    const left = started + timeout - performance.now()
+    return url.protocol === 'https:'
+      ? secure.request(owner, hop, left, release)
+      : plain.request(hop, left, release)
   }
 
   /** Ends all connections, including those in use. */
   const close = () => {
-    for (const agent of Object.values(agents)) agent.destroy()
+    plain.close()
+    secure.close()
   }
-  return Object.assign(createFollow(sendOnce), { close })
+  const follow = createFollow(sendOnce)
+  return Object.assign((post: Post & { account?: Account }) => follow(post), { close })
 }
 
-/** The socket connects to the addresses that were checked, so names cannot be rebound. It fails if any is refused. */
-export function createLookup(
-  resolve: Resolve,
-  accepts: (address: string) => boolean,
-): LookupFunction {
-  const addressesOf = async (host: string) => {
-    const addresses = await resolve(host).catch(() => [])
-    if (addresses.length === 0) throw new Aborted('name not resolved')
-    if (!addresses.every(accepts)) throw new Aborted('address refused')
-    return addresses.map(address => ({ address, family: isIP(address) }))
+/** A slot of the account at the host, and then one of the account. */
+function createTakeSlot() {
+  const takeAtHost = createSlots(DELIVERIES_TO_HOST, Infinity)
+  const takeOfAccount = createSlots(DELIVERIES_OF_ACCOUNT, DELIVERIES)
+
+  async function wait(
+    owner: string,
+    ms: number,
+    atHost: ReleaseSlot | Promise<ReleaseSlot | undefined>,
+  ): Promise<ReleaseSlot | undefined> {
+    const began = performance.now()
+    const leave = await atHost
+    if (!leave) return undefined
+    const release = await takeOfAccount(owner, Math.max(1, ms - (performance.now() - began)))
+    if (!release) leave()
+    return release && both(leave, release)
   }
-  return (host, options, callback) => {
-    addressesOf(host).then(
-      addresses => {
-        if (options.all) callback(null, addresses)
-        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
-      },
-      error => callback(error, ''),
-    )
+
+  const both = (one: ReleaseSlot, other: ReleaseSlot) => () => {
+    one()
+    other()
   }
-}
 
-/** Resolves at the status or the failure, whichever is first. Ignores later events. */
-function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
-  return new Promise<AttemptResult & { next?: Next }>(resolve => {
-    let connected = false
-    let handshaking = false
-    const elapsed = () => (connected ? Math.round(performance.now() - began) : null)
-
-    request.on('socket', socket => {
-      connected = request.reusedSocket
-      if (connected) return
-      socket.once('connect', () => {
-        connected = true
-        handshaking = request.protocol === 'https:'
-      })
-      socket.once('secureConnect', () => {
-        handshaking = false
-      })
-    })
-    let interim = 0
-    request.on('information', () => {
-      interim += 1
-      if (interim > MAX_INTERIM_RESPONSES) request.destroy()
-    })
-    const settle = (response: Head, body?: Promise<Body>) => {
-      const result = { ...answered(response, elapsed()), next: nextOf(response) }
-      resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
-    }
-    request.on('response', response => settle(response, readToEnd(response, keepsAnswer)))
-    request.on('upgrade', (response, socket) => {
-      settle(response)
-      socket.destroy()
-    })
-    request.on('error', (error: ParseError) => {
-      const response = repeatedLengthIn(error)
-      if (response) return settle(response.head, Promise.resolve(response.body))
-      const result = failed(reasonOf(error, handshaking), elapsed())
-      resolve(error.code ? { ...result, cause: error.code } : result)
-    })
-    request.on('close', () => resolve(failed('connection failed', elapsed())))
-  })
-}
-
-type Head = Pick<IncomingMessage, 'statusCode' | 'statusMessage' | 'rawHeaders'>
-
-type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer }
-
-/** The response that Node refuses for the same Content-Length twice, as other HTTP clients read it. */
-function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: Body } | undefined {
-  if (code !== 'HPE_UNEXPECTED_CONTENT_LENGTH' || !rawPacket) return undefined
-  const text = rawPacket.toString('latin1')
-  const [head = ''] = text.split(/\r?\n\r?\n/, 1)
-  const rest = text.slice(head.length).replace(/^\r?\n\r?\n/, '')
-  const [status = '', ...lines] = head.split(/\r?\n/)
-  const [, statusCode, statusMessage = ''] = /^HTTP\/1\.[01] ([2-5]\d\d) ?(.*)$/.exec(status) ?? []
-  const headers = lines.flatMap(line => {
-    const [name, ...value] = line.split(':')
-    return name && value.length > 0 ? [[name, value.join(':').trim()] as const] : []
-  })
-  const lengths = headers.filter(([name]) => name.toLowerCase() === 'content-length')
-  const [length] = new Set(lengths.map(([, value]) => value))
-  if (!statusCode || !length || lengths.some(([, value]) => value !== length)) return undefined
-  const body = Buffer.from(rest.slice(0, Number(length)), 'latin1').subarray(0, KEPT_ANSWER_BYTES)
-  const rawHeaders = headers.flat()
-  return {
-    head: { statusCode: Number(statusCode), statusMessage, rawHeaders },
-    body: { body, size: body.length },
-  }
-}
-
-/** The first of each header counts. */
-function nextOf({ rawHeaders }: Head): Next {
-  const first = (wanted: string) => {
-    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === wanted)
-    return at < 0 ? undefined : rawHeaders[at + 1]
-  }
-  return {
-    location: first('location'),
-    retryAfter: first('retry-after'),
-    date: first('date'),
-  }
-}
-
-function answered(response: Head, responseTime: number | null): AttemptResult {
-  const code = response.statusCode ?? 0
-  const phrase = response.statusMessage?.trim() || http.STATUS_CODES[code] || ''
-  return {
-    status: isSuccess(code) ? 'SUCCESSFUL' : 'FAILED',
-    status_code: code,
-    response_time: responseTime,
-    result: `${code} ${phrase.slice(0, REASON_PHRASE_CHARACTERS)}`.trim(),
-  }
-}
-
-/** `response_time` is in milliseconds. */
-export const failed = (result: string, response_time: number | null): AttemptResult => ({
-  status: 'FAILED',
-  status_code: null,
-  response_time,
-  result,
-})
-
-/**
- * A broken connection is `connection failed`, also during the handshake. A TLS error is `tls failed`, also
- * after the handshake, because TLS 1.3 servers reject a missing client certificate only then.
- */
-function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
-  if (error instanceof Aborted) return error.message
-  const code = error.code ?? ''
-  if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
-  const broken = code === 'ECONNRESET' || error.syscall !== undefined
-  return handshaking && !broken ? 'tls failed' : 'connection failed'
-}
-
-type Body = Pick<ReceiverResponse, 'body' | 'size'>
-
-/** Reads to the end, so that the connection can be reused, unless that is long. Returns the beginning if it is kept. */
-function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
-  const chunks: Buffer[] = []
-  let size = 0
-  let pieces = 0
-  response.on('error', () => {})
-  response.on('data', (chunk: Buffer) => {
-    // Node hands out the other pieces of what it has read, too.
-    if (response.destroyed) return
-    if (keepsBody && size < KEPT_ANSWER_BYTES)
-      chunks.push(chunk.subarray(0, KEPT_ANSWER_BYTES - size))
-    size += chunk.length
-    pieces += 1
-    if (size > ANSWER_BYTES || pieces > ANSWER_PIECES) response.destroy()
-  })
-  if (!keepsBody) return undefined
-  return new Promise(resolve => {
-    response.once('close', () => resolve({ body: Buffer.concat(chunks), size }))
-  })
-}
-
-async function answerOf(
-  request: ClientRequest,
-  { rawHeaders }: Head,
-  body: Promise<Body> | undefined,
-): Promise<ReceiverResponse> {
-  const headers: ReceiverResponse['headers'] = []
-  for (let i = 0; i < rawHeaders.length; i += 2)
-    headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''])
-  const sent = request.getRawHeaderNames().map(name => [name, String(request.getHeader(name))])
-  return {
-    headers,
-    sent: Object.fromEntries(sent),
-    ...((await body) ?? { body: Buffer.alloc(0), size: 0 }),
+  return (owner: string, host: string, ms: number) => {
+    const atHost = takeAtHost(`${host} ${owner}`, ms)
+    if (atHost instanceof Promise) return wait(owner, ms, atHost)
+    const release = takeOfAccount(owner, ms)
+    return release instanceof Promise
+      ? release.then(free => (free ? both(atHost, free) : void atHost()))
+      : both(atHost, release)
   }
 }

@@ -10,7 +10,8 @@ import {
   STORED_BEYOND,
 } from '../../pay/webhooks/listener.ts'
 import type { Webhook } from '../../pay/webhooks/webhook.ts'
-import { DEADLINE_MS, failed, SLOT_TIMEOUT_MS } from '../../platform/outbound/send.ts'
+import { failed } from '../../platform/outbound/request.ts'
+import { DEADLINE_MS, SLOT_TIMEOUT_MS } from '../../platform/outbound/send.ts'
 import type { Watch } from '../watch.ts'
 import {
   type AttemptKey,
