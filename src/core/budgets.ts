@@ -77,6 +77,8 @@ export const TEST_ACCOUNTS = 10_000
 export const REQUESTS_IN_PROGRESS = 1_000
 /** Requests in progress of an account with its test accounts, while no other has any: at most four times what is left to others. Held by test/contract/http/places.test.ts. */
 export const REQUESTS_OF_ACCOUNT = 800
+/** Requests below /control that an account may have in progress beyond these: it can reset itself and delete its plans. Held by test/contract/http/places.test.ts. */
+export const CONTROL_REQUESTS = 10
 /** Requests in progress without a key, until their token has named an account. Held by test/contract/http/places.test.ts. */
 export const UNNAMED_REQUESTS = 100
 /** Requests that wait until one of these ends. Held by test/contract/http/places.test.ts. */
@@ -96,6 +98,8 @@ export const PIPELINED_IN_ALL = 10_000
 
 /** Bytes of the body of a request: 413. Held by test/contract/http/bodies.test.ts. */
 export const BODY_BYTES = 65_536
+/** Lists and objects in a JSON body: with more it counts as text that is not JSON. Held by test/contract/http/bodies.test.ts. */
+export const JSON_PARTS = 1_000
 /** Chunks or reads of a body; with more its connection is closed. Held by test/contract/http/connections.test.ts. */
 export const BODY_PIECES = 4_096
 /** Bytes of bodies that are arriving. Held by test/contract/http/connections.test.ts. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
-import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
+import { FORM_BYTES, FORM_FIELDS, JSON_PARTS } from '../../core/budgets.ts'
 import {
   type BodyCode,
   bodyTooLarge,
@@ -82,8 +82,26 @@ export function jsonBody(
   return isObject(value) ? value : readOther(code, text, value)
 }
 
-/** undefined for text that is not JSON, or that would set a prototype. */
+/**
+ * Whether the JSON has more lists and objects than a request needs. An empty list takes V8 some 60 bytes: bodies of 60 KB
+ * on 100 connections took 2 GB, and stopped all others for 4 s.
+ */
+export function hasManyParts(text: string): boolean {
+  if (text.length <= JSON_PARTS) return false
+  let parts = 0
+  let isString = false
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]
+    if (character === '"') isString = !isString
+    else if (isString && character === '\\') i += 1
+    else if (!isString && (character === '[' || character === '{')) parts += 1
+  }
+  return parts > JSON_PARTS
+}
+
+/** undefined for text that is not JSON, has too many parts, or would set a prototype. */
 function parseJson(text: string, integers: readonly string[]): unknown {
+  if (hasManyParts(text)) return undefined
   const written = new Map<unknown, Json>()
   function keepText(this: unknown, name: string, value: unknown, literal?: { source?: string }) {
     const { source = '' } = literal ?? {}

@@ -1,4 +1,9 @@
-import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
+import {
+  HELD_RESPONSE_BYTES,
+  SLICE_MS,
+  UNWRITTEN_BYTES,
+  UNWRITTEN_ROWS,
+} from '../../core/budgets.ts'
 import { workFor } from '../../core/guests.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { createAdmission, type Quota } from './admission.ts'
@@ -156,12 +161,19 @@ function createQueue(ports: BatchPorts) {
 
   /**
    * Makes rows after the responses, but does not leave all of them to the next write: objects of a request that are
-   * held so long leave V8's young generation, which took some 20 MB more under load.
+   * held so long leave V8's young generation, which took some 20 MB more under load. Those that would take longer than a
+   * slice wait for the next turn.
    */
   function makeRows(): void {
-    const made = arrived.splice(0).map(each => rowOf(ports, each))
-    for (const row of made) bytes += row.bytes
-    rows.push(...made)
+    const began = performance.now()
+    do {
+      const next = arrived.shift()
+      if (!next) return
+      const row = rowOf(ports, next)
+      bytes += row.bytes
+      rows.push(row)
+    } while (performance.now() - began < SLICE_MS)
+    if (arrived.length >= ROWS_AT_ONCE) setImmediate(makeRows)
   }
 
   return {
@@ -171,7 +183,7 @@ function createQueue(ports: BatchPorts) {
     },
     has: (room: string) => [...arrived, ...rows].some(({ quota }) => quota.room === room),
     length: () => rows.length + arrived.length,
-    /** Removes and returns the oldest that are written together. */
+    /** Removes and returns the oldest that are written together: one at least, if there is any. */
     take(most: number): Row[] {
       makeRows()
       const taken: Row[] = []

@@ -7,7 +7,7 @@ import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../..
 import type { Statement, Time } from '../../core/ports.ts'
 import { isStorable } from '../../core/values.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
-import { formOf } from '../../platform/http/body.ts'
+import { formOf, hasManyParts } from '../../platform/http/body.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8 } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
@@ -209,8 +209,10 @@ const kindOf = (sentence: string): string =>
 
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
   if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
+  const text = String(bytesOf(requestBody))
+  if (hasManyParts(text)) return undefined
   try {
-    const { reference } = JSON.parse(String(bytesOf(requestBody)))
+    const { reference } = JSON.parse(text)
     const isKept = typeof reference === 'string' && reference.length <= LONGEST_REFERENCE
     return isKept && isStorable(reference) ? reference : undefined
   } catch {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { JSON_PARTS } from '../../../src/core/budgets.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { exchangeBytes, parseAnswer, sendRaw } from '../../support/raw-http.ts'
@@ -149,6 +150,18 @@ onOneDatabase('HTTP: request bodies', service => {
       '{"a":',
     )
     assert.equal(answer.status, 200, answer.text)
+  })
+
+  test('a body with more than 1,000 lists and objects counts as text that is not JSON, and brackets in texts do not count', async () => {
+    const withLists = (count: number) =>
+      JSON.stringify({ ...webPayment, amount: Array(count - 2).fill([]) })
+    const refused = await send(withLists(JSON_PARTS + 1), [])
+    assertError(refused, 400, 'P0197')
+    assert.deepEqual(refused.body, (await send('{', [])).body)
+    assertError(await send('['.repeat(30_000) + ']'.repeat(30_000), []), 400, 'P0197')
+    assertError(await send(withLists(JSON_PARTS), []), 400, 'P0102', { field: 'amount' })
+    const texts = JSON.stringify({ ...webPayment, unknown: '\\"[{'.repeat(1_000) })
+    assert.equal((await send(texts, [])).status, 201)
   })
 
   type Sent = [method: string, path: string, body: string]

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
-import { formOf, isForm } from '../../../platform/http/body.ts'
+import { formOf, hasManyParts, isForm } from '../../../platform/http/body.ts'
 import type { Created, Facts, Headers } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
 
@@ -34,7 +34,7 @@ const isPaid = ({ status }: { status: string }): boolean => status === 'success'
 type Fields = Readonly<Record<string, unknown>>
 
 function fieldsOf(text: string): Fields {
-  if (text === '') return {}
+  if (text === '' || hasManyParts(text)) return {}
   try {
     const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
