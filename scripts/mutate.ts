@@ -26,7 +26,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { testsConcerning } from '../test/support/concerning.ts'
@@ -165,6 +165,7 @@ function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
 /** Runs every test file once that has changed or is new, without a mutant. One that is red then reaches nothing. */
 async function measure(): Promise<Tests> {
   const cache = join(ROOT, 'node_modules/.cache/mutate.json')
+  mkdirSync(dirname(cache), { recursive: true })
   const kept: [string, Reached][] = existsSync(cache) ? JSON.parse(readFileSync(cache, 'utf8')) : []
   const hashes = new Map(
     globSync('test/**/*.test.ts', { cwd: ROOT })

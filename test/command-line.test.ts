@@ -171,7 +171,14 @@ describe('The command line', () => {
         /--capture and --set delayed_capture are the same/,
       'listen --print-signing-key --forward-to 4567':
         /--print-signing-key takes no option but --name/,
-      'check --situations --probe id': /--situations shows no rule: leave out --probe and --ignore/,
+      'check --situations --probe id':
+        /--situations shows no rule: leave out --probe, --ignore and --fail-on/,
+      'check --situations --fail-on warn': /--situations shows no rule/,
+      'pay --amount 5 --amount 6': /'--amount <pence>' argument '6' is invalid\. It is given twice/,
+      'check --fail-on fail --fail-on warn': /'warn' is invalid\. It is given twice/,
+      'logs --operation createPayment --operation readPayment': /It is given twice/,
+      'pay --set metadata.a=1 --set metadata.a=2': /'metadata\.a=2' is invalid\. a is given twice/,
+      'pay --set amount=1 --set amount=2': /amount is given twice/,
       'pay --set prefilled_cardholder_details.adress=x': /no field adress\./,
       'logs --payment ': /'--payment <id>' argument '' is invalid\. It is empty/,
       'verify --ask ': /It is empty/,

@@ -17,10 +17,10 @@ type object = map[string]any
 
 type client struct{ url, key string }
 
-// account shares nothing with another test.
+// account shares nothing with another test, and answers as GOV.UK Pay does.
 func account(t *testing.T) client {
 	t.Helper()
-	made := farthing.ask(t, "POST", "/control/accounts", nil, 201)
+	made := farthing.ask(t, "POST", "/control/accounts", object{"behaviour": "govuk-pay"}, 201)
 	t.Cleanup(func() { farthing.ask(t, "DELETE", "/control/accounts/"+made["account"].(string), nil, 204) })
 	return client{farthing.url, made["key"].(string)}
 }

@@ -1,5 +1,5 @@
 /// <reference types="cypress" />
-// Start Farthing with FARTHING_CONTROL=true, and Cypress with these two variables: cypress run --env FARTHING_URL=...,FARTHING_API_KEY=...
+// Start Farthing with FARTHING_BEHAVIOUR=govuk-pay and FARTHING_CONTROL=true, and Cypress with these two variables: cypress run --env FARTHING_URL=...,FARTHING_API_KEY=...
 const control = (method: string, path: string, body?: object) =>
   cy.request({
     method,

@@ -2,7 +2,7 @@
 const { startFarthing } = require('farthing/testing')
 
 module.exports = async () => {
-  const farthing = await startFarthing()
+  const farthing = await startFarthing({ behaviour: 'govuk-pay' })
   Object.assign(process.env, farthing.env)
   globalThis.farthing = farthing
 }

@@ -6,11 +6,11 @@ import { type Farthing, startFarthing } from 'farthing/testing'
 
 let farthing: Farthing
 before(async () => {
-  farthing = await startFarthing()
+  farthing = await startFarthing({ behaviour: 'govuk-pay' })
 })
 after(() => farthing.stop())
 
-test('a payment is paid, refunded, and gone after 7 days', async () => {
+test('a payment is paid, refunded, and gone after 180 days', async () => {
   await using account = await farthing.account()
   const receiver = await account.receive({ events: ['card_payment_refunded'] })
 
@@ -18,17 +18,16 @@ test('a payment is paid, refunded, and gone after 7 days', async () => {
   assert.equal(payment.state.status, 'success')
   assert.equal((await receiver.next()).payment.refund_summary.amount_submitted, 500)
 
-  await account.clock.advance('5s')
   const { body: refunds } = await account.send('GET', `/v1/payments/${payment.payment_id}/refunds`)
   assert.equal(refunds._embedded.refunds[0].status, 'success')
 
-  await account.clock.advance('7d')
+  await account.clock.advance('180d')
   assert.equal((await account.send('GET', `/v1/payments/${payment.payment_id}`)).status, 404)
   await account.check({ asOf: '1d' }) // rejects if what the test did would not work in production
 })
 
 test('a recurring payment is declined, and succeeds when it is tried again', async () => {
-  await using account = await farthing.account({ behaviour: 'govuk-pay' })
+  await using account = await farthing.account()
   const names = { reference: 'R-7', description: 'A licence' }
   const { body: agreement } = await account.send('POST', '/v1/agreements', names)
   const { agreement_id } = agreement
@@ -55,16 +54,20 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
   assert.equal((await ended(again.payment_id)).status, 'success')
 })
 
-test('a payment is still submitted when the user is back', async () => {
-  await using account = await farthing.account({ behaviour: 'govuk-pay' })
-  /** What your service shows then. A submitted payment has neither succeeded nor failed. */
+test('a user who is back from Confirm is led on to it', async () => {
+  await using account = await farthing.account()
+  /** What your service shows then. A submitted payment is not paid: its link leads on to Confirm. */
   const pageFor = async (id: string) => {
-    const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+    const { state, _links } = (await account.send('GET', `/v1/payments/${id}`)).body
     if (state.status === 'success') return 'Thank you'
-    return state.finished ? 'Try again' : 'We will email you'
+    return state.finished ? 'Try again' : `Go on to ${_links.next_url.href}`
   }
-  const { payment_id } = await account.payment({ scenario: 'success', confirm: false })
-  assert.equal(await pageFor(payment_id), 'We will email you')
+  const { payment_id, state, _links } = await account.payment({
+    scenario: 'success',
+    confirm: false,
+  })
+  assert.equal(state.status, 'submitted')
+  assert.equal(await pageFor(payment_id), `Go on to ${_links.next_url?.href}`)
   await account.complete(payment_id, 'success')
   assert.equal(await pageFor(payment_id), 'Thank you')
 })

@@ -9,6 +9,7 @@ export async function startContainer(
   const container = await new GenericContainer('farthing')
     .withExposedPorts({ container: 3000, host: port })
     .withEnvironment({
+      FARTHING_BEHAVIOUR: 'govuk-pay',
       FARTHING_CONTROL: 'true',
       FARTHING_API_KEY: key,
       DATABASE_URL: 'sqlite::memory:',

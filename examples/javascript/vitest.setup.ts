@@ -9,7 +9,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject) {
-  const farthing = await startFarthing()
+  const farthing = await startFarthing({ behaviour: 'govuk-pay' })
   project.provide('farthing', { url: farthing.url, key: farthing.key })
   return () => farthing.stop()
 }

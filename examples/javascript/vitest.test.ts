@@ -12,20 +12,17 @@ const test = base.extend<{ account: Account }>({
   },
 })
 
-test('a payment is paid, refunded, and gone after 7 days', async ({ account }) => {
+test('a payment is paid, refunded, and gone after 180 days', async ({ account }) => {
   const { payment_id } = await account.payment({ scenario: 'success', refund: 500 })
   const refunds = () => account.send('GET', `/v1/payments/${payment_id}/refunds`)
-  expect((await refunds()).body._embedded.refunds[0].status).toBe('submitted')
-  await account.clock.advance('5s')
   expect((await refunds()).body._embedded.refunds[0].status).toBe('success')
-  await account.clock.advance('7d')
+  await account.clock.advance('180d')
   expect((await refunds()).status).toBe(404)
 })
 
 test('a recurring payment is declined, and succeeds when it is tried again', async ({
   account,
 }) => {
-  await account.reset({ behaviour: 'govuk-pay' })
   const names = { reference: 'R-7', description: 'A licence' }
   const { body: agreement } = await account.send('POST', '/v1/agreements', names)
   const { agreement_id } = agreement
@@ -52,16 +49,19 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
   expect((await ended(again.payment_id)).status).toBe('success')
 })
 
-test('a payment is still submitted when the user is back', async ({ account }) => {
-  await account.reset({ behaviour: 'govuk-pay' })
-  /** What your service shows then. A submitted payment has neither succeeded nor failed. */
+test('a user who is back from Confirm is led on to it', async ({ account }) => {
+  /** What your service shows then. A submitted payment is not paid: its link leads on to Confirm. */
   const pageFor = async (id: string) => {
-    const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+    const { state, _links } = (await account.send('GET', `/v1/payments/${id}`)).body
     if (state.status === 'success') return 'Thank you'
-    return state.finished ? 'Try again' : 'We will email you'
+    return state.finished ? 'Try again' : `Go on to ${_links.next_url.href}`
   }
-  const { payment_id } = await account.payment({ scenario: 'success', confirm: false })
-  expect(await pageFor(payment_id)).toBe('We will email you')
+  const { payment_id, state, _links } = await account.payment({
+    scenario: 'success',
+    confirm: false,
+  })
+  expect(state.status).toBe('submitted')
+  expect(await pageFor(payment_id)).toBe(`Go on to ${_links.next_url?.href}`)
   await account.complete(payment_id, 'success')
   expect(await pageFor(payment_id)).toBe('Thank you')
 })

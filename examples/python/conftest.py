@@ -82,8 +82,8 @@ def farthing():
 
 @pytest.fixture
 def account(farthing):
-    """Shares nothing with another test."""
-    made = farthing.ask("POST", "/control/accounts", expect=201)
+    """Shares nothing with another test, and answers as GOV.UK Pay does."""
+    made = farthing.ask("POST", "/control/accounts", {"behaviour": "govuk-pay"}, expect=201)
     yield Client(farthing.url, made["key"])
     farthing.ask("DELETE", f"/control/accounts/{made['account']}", expect=204)
 

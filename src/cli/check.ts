@@ -33,9 +33,8 @@ const options = {
   },
   failOn: {
     value: '<level>',
-    meaning: 'exit code 3 from this level on: fail, warn or note',
+    meaning: 'exit code 3 from this level on: fail, warn or note (default: fail)',
     values: LEVELS,
-    initial: 'fail',
   },
   ignore: {
     value: '<rules>',
@@ -44,6 +43,7 @@ const options = {
       ...before,
       ...text.split(',').map(rule => rule.trim()),
     ],
+    isRepeatable: true,
   },
   situations: { meaning: 'print only which situations of production the application has met' },
   junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },
@@ -74,9 +74,9 @@ export const check = defineCommand({
     [EXIT.wrong]: 'a rule is broken, at the level of --fail-on or a worse one',
   },
   async run({ config, options }) {
-    const { failOn, ignore = [], junit, json } = options
-    if (options.situations && (options.probe !== undefined || options.ignore))
-      throw wrongUsage('--situations shows no rule: leave out --probe and --ignore')
+    const { failOn = 'fail', ignore = [], junit, json } = options
+    if (options.situations && (options.probe ?? options.ignore ?? options.failOn))
+      throw wrongUsage('--situations shows no rule: leave out --probe, --ignore and --fail-on')
     const service = await connect(config(), options)
     const report = await readReport(service, options)
     const known: string[] = report.findings.map(({ rule }: Body) => rule)

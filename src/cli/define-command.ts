@@ -9,8 +9,10 @@ export type Row = {
   meaning: string
   /** A shell offers them. Without `parse` it must be one of them. */
   values?: readonly string[]
-  /** Throws `wrongUsage` with a sentence. An option that may be repeated also gets what it gave `before`. No text is empty. */
+  /** Throws `wrongUsage` with a sentence. No text is empty. */
   parse?: (text: string, before: never) => unknown
+  /** It may be given again: `parse` then gets what it gave `before`. */
+  isRepeatable?: true
   /** What it is when it is not given. */
   initial?: string
   isRequired?: true

@@ -6,8 +6,10 @@ import {
   AnotherAnswered,
   type Body,
   behaviourOf,
+  FROM_FARTHING,
   type Service,
   serviceAt,
+  startOf,
 } from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ before the check warns. */
@@ -21,13 +23,13 @@ type Expected = {
   key: string | undefined
   keyIsHere: boolean | undefined
   pagesUrl: string | undefined
-  /** The disk of the local database is full. */
-  isFull?: boolean | undefined
+  /** Why the local database cannot be used. */
+  cause?: string | undefined
 }
 
 /** Yields the checks one by one. The list ends early if the service cannot be reached or refuses the key. */
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
-  const { url, key, keyIsHere, pagesUrl, isFull } = expected
+  const { url, key, keyIsHere, pagesUrl, cause } = expected
   const { ok, fail } = checksOf('service')
   const service = serviceAt(url, key ?? '')
   const sentAt = Date.now()
@@ -36,7 +38,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     (error: Error) => error,
   )
   if (ready instanceof Error) {
-    const cure = ready instanceof AnotherAnswered ? undefined : asTypedHere('farthing')
+    const cure = ready instanceof AnotherAnswered ? undefined : startOf(url)
     return yield fail(sentence(ready), cure)
   }
   if (ready.body?.code === NO_SUCH_ENDPOINT)
@@ -51,7 +53,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     )
   if (ready.status !== 200)
     return yield fail(
-      `${url}/readyz returned ${ready.status}: ${isFull ? 'the disk of its database is full' : 'the service is stopping, or cannot use its database'}.`,
+      `${url}/readyz returned ${ready.status}: ${cause ?? 'the service is stopping, or cannot use its database'}.`,
     )
   yield ok(`${url} is ready.`)
   yield checkClock(ready.date, sentAt)
@@ -144,7 +146,7 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined, url: s
   const opened = await fetch(page, {
     method: 'HEAD',
     redirect: 'manual',
-    headers: WITHOUT_PLANS,
+    headers: { ...WITHOUT_PLANS, ...FROM_FARTHING },
   }).catch((error: Error) => error)
   if (opened instanceof Error)
     return fail(

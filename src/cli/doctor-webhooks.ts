@@ -10,14 +10,18 @@ import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
 import { causeOf } from '../tools/explain/causes.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
+import { CommandError, EXIT } from './command-error.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import type { Body, Service } from './running-service.ts'
 
 const { ok, warn } = checksOf('webhooks')
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
-  const { results } = await service.askWebhooks('GET')
-  const active: Body[] = results.filter(({ status }: Body) => status === 'ACTIVE')
+  const found = await service.askWebhooks('GET').catch((error: Error) => error)
+  if (found instanceof CommandError && found.exitCode === EXIT.failed)
+    return yield warn(`${found.message}.`)
+  if (found instanceof Error) throw found
+  const active: Body[] = found.results.filter(({ status }: Body) => status === 'ACTIVE')
   if (active.length === 0)
     yield warn(
       'There is no active webhook.',

@@ -49,9 +49,9 @@ async function* checkAll(env: NodeJS.ProcessEnv, options: ServiceOptions): Async
   const { pagesUrl } = config
   const key = options.key ?? config.apiKey
   const url = options.url ?? config.url
-  const { hasKey: keyIsHere, isFull } = yield* checkDatabase(config.database, key)
+  const { hasKey: keyIsHere, cause } = yield* checkDatabase(config.database, key)
   yield* checkPort(env, config, url)
-  yield* checkService({ url, key, keyIsHere, pagesUrl, isFull })
+  yield* checkService({ url, key, keyIsHere, pagesUrl, cause })
 }
 
 function* checkSettings(env: NodeJS.ProcessEnv): Generator<Check, Config | undefined> {
@@ -79,8 +79,8 @@ function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): G
   )
 }
 
-/** Whether it has the key, where it can be looked at, and whether its disk is full. */
-type Looked = { hasKey?: boolean; isFull?: boolean }
+/** Whether it has the key, where it can be looked at, and why a service cannot use it. */
+type Looked = { hasKey?: boolean; cause?: string }
 
 async function* checkDatabase(address: DatabaseAddress, key = ''): AsyncGenerator<Check, Looked> {
   const { ok, warn, fail } = checksOf('database')
@@ -102,12 +102,13 @@ async function* checkDatabase(address: DatabaseAddress, key = ''): AsyncGenerato
       yield warn(`${place} has version ${has}. The next start brings it to ${knows}.`, start)
     else yield ok(`${place} can be read and has the version of this Farthing.`)
     const isFull = address.kind === 'sqlite' && (yield* checkDisk(address.path, walBytes))
-    return { hasKey, isFull }
+    return { hasKey, ...(isFull && { cause: 'the disk of its database is full' }) }
   } catch (error) {
-    const sentence = `${capital(explainError(error))}.`
+    const cause = explainError(error)
+    const sentence = `${capital(cause)}.`
     const isMissing = sentence.startsWith('There is no database')
     yield isMissing ? warn(`${sentence} The next start creates it.`, start) : fail(sentence)
-    return {}
+    return isMissing ? {} : { cause }
   }
 }
 

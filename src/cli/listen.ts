@@ -31,6 +31,7 @@ const options = {
     meaning: 'only these event types (default: all)',
     values: eventTypes,
     parse: parseEvents,
+    isRepeatable: true,
   },
   name: {
     value: '<name>',
@@ -40,6 +41,7 @@ const options = {
     value: '<header>',
     meaning: "another header to send, as 'Name: value'",
     parse: addHeader,
+    isRepeatable: true,
   },
   insecure: { meaning: 'accept any certificate of the receiver' },
   missed: { meaning: 'begin with messages of the last day that nobody received' },

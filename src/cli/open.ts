@@ -51,8 +51,13 @@ signs in with a key of the account in the database that DATABASE_URL names.`,
 async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
   const site = options.url ?? config.url
   const hasKey = options.key !== undefined || config.apiKey !== undefined
-  if (hasKey && options.account !== DEFAULT_ACCOUNT)
-    throw wrongUsage('with a key --account has no effect: leave it out, or unset FARTHING_API_KEY')
+  if (options.account !== DEFAULT_ACCOUNT) {
+    if (hasKey)
+      throw wrongUsage(
+        'with a key --account has no effect: leave it out, or unset FARTHING_API_KEY',
+      )
+    if (page === 'docs') throw wrongUsage('with docs --account has no effect: leave it out')
+  }
   if (page === 'docs') return `${site}/docs`
   const below = page === 'payments' ? page : `payments/${page}`
   const to = page === 'home' ? undefined : below

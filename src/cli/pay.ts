@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { integer } from '../core/values.ts'
@@ -31,6 +32,7 @@ const options = {
     value: '<name=value>',
     meaning: 'a field of the payment, also metadata.KEY',
     parse: addField,
+    isRepeatable: true,
   },
   delayedCapture: { meaning: 'leave it capturable' },
   capture: { meaning: 'capture it afterwards; implies --delayed-capture' },
@@ -47,7 +49,11 @@ const options = {
 } as const
 type PayOptions = OptionsOf<typeof options>
 
-export type PaymentToMake = PayOptions & { scenario: Choice | 'cancel_by_api' }
+export type PaymentToMake = PayOptions & {
+  scenario: Choice | 'cancel_by_api'
+  /** Where the capture follows the success, it is waited for. */
+  untilCaptured?: true
+}
 
 /** The exit code of a payment that ended in another way than asked. */
 export const ENDED_OTHERWISE = {
@@ -104,6 +110,8 @@ function withField(given: unknown, path: string[], value: string, schema: Fields
   if (!inner)
     throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
   const fields = given as Json | undefined // by the schema
+  const isWhole = rest.length === 0 || typeof fields?.[name] !== 'object'
+  if (fields && Object.hasOwn(fields, name) && isWhole) throw wrongUsage(`${name} is given twice.`)
   const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)
   return { ...fields, [name]: set }
 }
@@ -173,15 +181,37 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   if (scenario === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
   else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, scenario)
   else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
+  else await readWhile(service, path, ({ state }) => /^(?:created|started)$/.test(state.status))
   if (capture) await service.ask('POST', `${path}/capture`)
-  if (refund !== undefined) {
-    const { refund_summary } = await service.ask('GET', path)
+  if (refund !== undefined || wanted.untilCaptured) {
+    const isUncaptured = ({ state, settlement_summary }: Body) =>
+      state.status === 'success' && !settlement_summary.captured_date
+    // At once where control is on: the account's clock may stand still.
+    if (isUncaptured(await service.ask('GET', path)))
+      await service.request('POST', `/control/payments/${payment.payment_id}/complete`, {
+        json: { capture: true },
+      })
+    const { refund_summary } = await readWhile(service, path, isUncaptured)
+    if (refund === undefined) return payment
     const { amount_available } = refund_summary
     const amount = refund === true ? amount_available : refund
     const json = { amount, refund_amount_available: amount_available }
     await service.ask('POST', `${path}/refunds`, { json })
   }
   return payment
+}
+
+/** Milliseconds between looks. */
+const LOOK_EVERY = 500
+const MOST_LOOKS = 20
+
+/** Under govuk-pay a charge comes two seconds after its creation, and a capture, which a refund needs, five after success. */
+async function readWhile({ ask }: Service, path: string, isDue: (payment: Body) => boolean) {
+  for (let look = 1; ; look++) {
+    const payment = await ask('GET', path)
+    if (!isDue(payment) || look === MOST_LOOKS) return payment
+    await sleep(LOOK_EVERY)
+  }
 }
 
 function newPayment(wanted: PaymentToMake): object {
@@ -267,8 +297,10 @@ async function show(
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message
-    const read = () => service.askWebhooks('GET', `/${webhook_id}`)
-    const name = names.get(webhook_id) ?? oneLine(webhookName(await read()), 40)
+    // Without control nobody can read the webhooks of an account that behaves as GOV.UK Pay.
+    const read = () =>
+      service.askWebhooks('GET', `/${webhook_id}`).then(webhookName, () => webhook_id)
+    const name = names.get(webhook_id) ?? oneLine(await read(), 40)
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''

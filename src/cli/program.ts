@@ -72,10 +72,13 @@ function withRow<Added extends Argument | Option>(
 ): Added {
   if (row.initial !== undefined) added.default(row.initial)
   if (row.values) added.argChoices = [...row.values] // a shell offers them
+  let isGiven = false
   const parse = row.parse ?? (row.values ? optionOf(oneOf(row.values)) : (text: string) => text)
   added.argParser((text, before) => {
     if (text === '') throw new InvalidArgumentError('It is empty.')
     if (flags.includes(text)) throw new InvalidArgumentError(`A value is missing before ${text}.`)
+    if (isGiven && !row.isRepeatable) throw new InvalidArgumentError('It is given twice.')
+    isGiven = true
     try {
       return parse(text, before as never) // commander passes what the parser gave before
     } catch (error) {

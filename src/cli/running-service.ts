@@ -2,8 +2,16 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import { DEFAULT_URL } from '../app/settings.ts'
 import type { Config } from '../core/config.ts'
-import { asTypedHere, hint, proxyHere, proxyOptions, WITHOUT_PLANS } from '../core/invocation.ts'
+import {
+  asTypedHere,
+  hint,
+  isLoopback,
+  proxyHere,
+  proxyOptions,
+  WITHOUT_PLANS,
+} from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -49,6 +57,9 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   return serviceAt(url, key)
 }
 
+/** The check leaves out what the commands send. */
+export const FROM_FARTHING = { 'User-Agent': `farthing/${version}` }
+
 const NO_CONTENT = 204
 
 /** Milliseconds without a byte. */
@@ -64,8 +75,7 @@ export function serviceAt(url: string, key: string | undefined) {
     const { json, form, signal, isLook = method === 'GET' } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
     const headers = {
-      // The check leaves out what the commands send.
-      'User-Agent': `farthing/${version}`,
+      ...FROM_FARTHING,
       ...(isLook && WITHOUT_PLANS),
       // A form is for the hosted pages, which take no key.
       ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
@@ -107,7 +117,7 @@ export function serviceAt(url: string, key: string | undefined) {
     /** As `ask`, of `path` below /v1/webhooks; below /control/webhooks where the account behaves as GOV.UK Pay. */
     async askWebhooks(method: string, path = ''): Promise<Body> {
       const { status, body, refused } = await request(method, `/v1/webhooks${path}`)
-      const isElsewhere = status === 404 && body?.code === 'P0911'
+      const isElsewhere = status === 404 && ['P0911', 404].includes(body?.code)
       if (isElsewhere) return this.ask(method, `/control/webhooks${path}`)
       if (refused) throw refused
       return body
@@ -143,9 +153,9 @@ function refusalOf(
   { statusCode = 0, headers }: IncomingMessage,
   body: Body,
 ): CommandError {
-  const { code, status, field, header, description } = body ?? {}
+  const { code, status, field, header, message, description = message } = body ?? {}
   // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
-  const isJson = typeof code === 'string' || typeof status === 'string'
+  const isJson = [code, status].some(each => typeof each === 'string') || code === statusCode
   const isPage = statusCode >= 400 && headers['content-security-policy'] !== undefined
   if (!isJson && !isPage) return new AnotherAnswered(url, statusCode)
   const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')
@@ -167,11 +177,19 @@ export class AnotherAnswered extends CommandError {
   }
 }
 
+/** The command that starts a service at this address; undefined for that of another machine. */
+export function startOf(url: string): string | undefined {
+  const { hostname, port } = new URL(url)
+  if (!isLoopback(hostname)) return undefined
+  const isUsual = port === new URL(DEFAULT_URL).port
+  return isUsual ? asTypedHere('farthing') : hint`PORT=${port || '80'} farthing`
+}
+
 class Unreachable extends CommandError {
   constructor(url: string, { code, message }: { code?: unknown; message?: string }) {
     const proxy = proxyHere(url)
     super(
-      hint`the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it ${startOf(url)?.replace(/^/, 'with ') ?? 'there'}, or name another with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }

@@ -1,7 +1,8 @@
 import type { EventType } from '../pay/webhooks/webhook.ts'
+import { wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
-import { connect, serviceOptions } from './running-service.ts'
+import { behaviourOf, connect, serviceOptions } from './running-service.ts'
 
 /** The other one is never sent. */
 type Sent = Exclude<
@@ -11,7 +12,7 @@ type Sent = Exclude<
 
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },
-  card_payment_captured: { scenario: 'success' },
+  card_payment_captured: { scenario: 'success', untilCaptured: true },
   card_payment_refunded: { scenario: 'success', refund: true },
   card_payment_failed: { scenario: 'declined' },
   card_payment_cancelled: { scenario: 'cancel_by_api' },
@@ -27,6 +28,12 @@ export const trigger = defineCommand({
   argument: { value: '<event-type>', meaning: sent.join(', '), values: sent },
   options: serviceOptions,
   exitCodes: ENDED_OTHERWISE,
-  run: async ({ config, argument, options }) =>
-    carryOutAndShow(await connect(config(), options), { ...payments[argument], ...options }),
+  async run({ config, argument, options }) {
+    const service = await connect(config(), options)
+    if (argument === 'card_payment_cancelled' && (await behaviourOf(service)) === 'govuk-pay')
+      throw wrongUsage(
+        'an account with the behaviour govuk-pay sends no card_payment_cancelled: card_payment_failed takes its place',
+      )
+    return carryOutAndShow(service, { ...payments[argument], ...options })
+  },
 })

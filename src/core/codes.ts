@@ -1,7 +1,7 @@
 /** The codes of errors that happen here, and what each means at every endpoint. */
 const happening = {
   P0010: 'The card was declined. Also the state.code of that payment',
-  P0020: 'Only a state.code: the payment expired. Never here without the control API',
+  P0020: 'Only a state.code: the payment expired, as only under the behaviour govuk-pay',
   P0030: 'Only a state.code: the user cancelled the payment on a hosted page',
   P0040: 'Only a state.code: the payment was cancelled through the API',
   P0050:
@@ -49,7 +49,7 @@ const happening = {
   P2401: 'Query parameters are not valid; the description lists them',
   P2402: 'The page is after the last one',
   P2500: 'The account has no agreement with this agreement_id',
-  P2501: 'The agreement is already cancelled',
+  P2501: 'The status of the agreement does not allow cancelling',
   P2700: 'The account has no webhook with this external_id',
   P2701: 'Query parameters are not valid; the description lists them',
   P2702: 'The page is after the last one',

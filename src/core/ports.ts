@@ -105,6 +105,8 @@ export type Post = {
   redirects?: Redirects | undefined
   /** Without it no request is repeated. */
   repeats?: Repeats | undefined
+  /** Asked before each request that follows from these two. */
+  goesOn?: () => Promise<boolean>
   keepsAnswer?: boolean
 }
 

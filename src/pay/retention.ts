@@ -30,7 +30,7 @@ const remembered = {
 
 /**
  * The lowest identifier that a payment which still exists can have. Reads compare with it, so that payments go to
- * the millisecond, whenever the sweep runs. A list goes by the behaviour of its account.
+ * the millisecond, whenever the sweep runs. The behaviour is that of the account, so that its lists and reads agree.
  */
 export function oldestKept(now: AccountTime, behaviour: Behaviour): string {
   const last = remembered[behaviour]

@@ -86,6 +86,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const away = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' })
       assert.equal(away.code, 3)
       away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
+      assert.equal(away.commandOf(/cannot be reached/), 'PORT=2 farthing')
     })
 
     test('farthing open prints a link to the console, made with the key or from the database', async () => {
@@ -117,6 +118,9 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const both = await farthing(['open', '--account', 'team a.b'])
       assert.equal(both.code, 2)
       assert.match(both.stderr, /with a key --account has no effect/)
+      const ofDocs = ['open', 'docs', '--account', 'team a.b']
+      const unused = await farthing(ofDocs, { FARTHING_API_KEY: '' })
+      assert.match(unused.stderr, /with docs --account has no effect/)
       const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
       assert.equal(nobody.code, 1)
       assert.match(nobody.stderr, /no active key of the account nobody/)
@@ -247,6 +251,11 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(code, 3)
       found('disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/)
       found('service', 'fail', /readyz returned 503: the disk of its database is full\.$/)
+      const away = await diagnose({
+        FARTHING_URL: `http://127.0.0.1:${port}`,
+        DATABASE_URL: 'postgres://postgres@127.0.0.1:1/farthing',
+      })
+      away.found('service', 'fail', /readyz returned 503: PostgreSQL cannot be reached: connect /)
     })
 
     test('An http return_url that was refused is a warning only while it would be refused again', async () => {

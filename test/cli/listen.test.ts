@@ -54,10 +54,8 @@ describe('farthing listen', () => {
   }
   /** Ends with the test. */
   async function listening(t: TestContext, ready: string, ...args: string[]) {
-    const started = await startCommand(
-      { args: ['listen', '--name', 'test', ...args], env: env() },
-      ready,
-    )
+    const name = args.includes('--name') ? [] : ['--name', 'test']
+    const started = await startCommand({ args: ['listen', ...name, ...args], env: env() }, ready)
     t.after(() => started.kill())
     return started
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createClient } from '../support/client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Body, createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { ask, made } from '../support/control.ts'
 import { activeAgreement } from '../support/new-payment.ts'
@@ -33,8 +34,35 @@ test('farthing pay makes what no user can do, with control: a charge that stays 
   assert.deepEqual([code, can_retry], ['P0010', false])
 })
 
+test('under govuk-pay farthing pay waits for a charge, and for the capture that a refund needs, and farthing trigger refuses what is never sent', async t => {
+  const env = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
+  const service = await startService('sqlite', { env })
+  t.after(() => service.stop())
+  const run = (...args: string[]) =>
+    runHere({ args, env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY } })
+  const api = createClient([service.baseUrl], FARTHING_API_KEY, 'govuk-pay')
+  for (const [line, says] of [
+    ['pay --refund 500', / › success › refunded £5\.00 /],
+    [`pay --agreement ${await activeAgreement(api)}`, / › success /],
+  ] as const) {
+    const trying = run(...line.split(' '))
+    const ended = trying.then(() => true)
+    while (!(await Promise.race([ended, setTimeout(100, false)]))) service.clock.advance(1_000)
+    const { code, stdout, stderr } = await trying
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, says)
+  }
+  const refused = await run('trigger', 'card_payment_cancelled')
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /the behaviour govuk-pay sends no card_payment_cancelled/)
+})
+
 test('farthing pay and farthing doctor say the behaviour of the account, and without /control nothing', async t => {
-  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
+  const webhook = {
+    FARTHING_WEBHOOK_URL: 'http://localhost:1/',
+    FARTHING_SIGNING_KEY: 'a-signing-key-123',
+  }
+  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay', ...webhook }
   const closed = { FARTHING_API_KEY, FARTHING_CONSOLE: 'false' }
   const [as, none] = await Promise.all([
     startService('sqlite', { env: own }),
@@ -47,13 +75,37 @@ test('farthing pay and farthing doctor say the behaviour of the account, and wit
   }
   assert.match(await run(as, 'pay', '--moto'), /^ {2}behaviour govuk-pay$/m)
   assert.equal(JSON.parse(await run(as, 'pay', '--moto', '--json')).behaviour, 'govuk-pay')
-  assert.match(
-    await run(as, 'doctor'),
-    /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m,
-  )
+  const doctor = await run(as, 'doctor')
+  assert.match(doctor, /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m)
+  assert.match(doctor, /^warn +webhooks .*FARTHING_CONTROL=true switches it on\.$/m)
+  // The webhook is that of the settings.
+  assert.match(await run(as, 'pay'), /^ {2}\w{26} {3}card_payment_succeeded/m)
   assert.doesNotMatch(await run(none, 'pay', '--moto'), /behaviour/)
   assert.equal(JSON.parse(await run(none, 'pay', '--moto', '--json')).behaviour, null)
   assert.doesNotMatch(await run(none, 'doctor'), /behaviour/)
+})
+
+test('The commands find the webhooks of an account of the behaviour govuk-pay, and do not wait for its captures', async t => {
+  const hosts = { FARTHING_CALLBACK_HOSTS: 'localhost' }
+  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay', ...hosts }
+  const service = await startService('sqlite', { env: own, control: true })
+  t.after(() => service.stop())
+  const api = createClient([service.baseUrl], FARTHING_API_KEY, 'govuk-pay')
+  await made(ask(service, api, 'webhooks', { callback_url: 'https://localhost:1/' }))
+  const env = {
+    FARTHING_URL: service.baseUrl,
+    FARTHING_API_KEY,
+    DATABASE_URL: 'sqlite::memory:',
+  }
+  const run = (line: string) => runHere({ args: line.split(' '), env })
+  const doctor = await run('doctor')
+  assert.match(doctor.stdout, /^warn +webhooks +localhost:1.*ECONNREFUSED/m, doctor.stderr)
+  const refunded = await run('trigger card_payment_refunded')
+  assert.match(refunded.stdout, /success › refunded £14.50/, refunded.stderr)
+  const [, shown = ''] = /^ {2}(.*card_payment_succeeded)/m.exec(refunded.stdout) ?? []
+  assert.match(shown, /^localhost:1/)
+  const captured = await run('trigger card_payment_captured --json')
+  assert.ok(JSON.parse(captured.stdout).payment.settlement_summary.captured_date)
 })
 
 test('No plan acts on farthing doctor, and none on what farthing pay looks at, nor do they use one up', async t => {
@@ -67,6 +119,9 @@ test('No plan acts on farthing doctor, and none on what farthing pay looks at, n
   await made(ask(service, api, 'plans', { scenario: 'error' }))
   const { code, stdout } = await runHere({ args: ['doctor'], env })
   assert.equal(code, 0, stdout)
+  await Promise.all(service.apps.map(({ recorder }) => recorder?.flush()))
+  const sent = (await made(ask(service, api, 'requests'))).results
+  assert.ok(sent.length > 0 && sent.every((each: Body) => each.from_farthing), 'it marks each')
   const seen = async () => {
     const { results } = await made(ask(service, api, 'plans'))
     return results.map((plan: { seen: number }) => plan.seen)

@@ -290,6 +290,8 @@ describe('The commands that speak to a service', () => {
       ],
       ['pay', 4, /cannot be reached \(ECONNREFUSED\)/, away],
       ['logs --json', 4, /cannot be reached \(ECONNREFUSED\)/, away],
+      ['pay', 4, /Start it with PORT=2 farthing, or name another/, away],
+      ['pay --url http://no-such.invalid', 4, /Start it there, or name another/],
       ['pay', 1, /FARTHING_URL must be an http or https address/, { FARTHING_URL: 'nonsense' }],
     ]
     for (const [line, expected, says, env = {}] of table) {

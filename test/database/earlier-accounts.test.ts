@@ -79,6 +79,32 @@ for (const [kind, newDatabase] of kinds)
     assert.equal((await team.post('/v1/payments', free)).status, 201)
   })
 
+test('A payment is found for as long as the lists of its account have it, whichever behaviour that has by now', async t => {
+  const env = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY: KEY, FARTHING_CONTROL: 'true' }
+  let id = ''
+  const seen: unknown[] = []
+  for (const behaviour of ['specification', 'govuk-pay', 'specification'] as const) {
+    const config = readConfig({ ...env, PORT: '0', FARTHING_BEHAVIOUR: behaviour })
+    const farthing = await startFarthing({ config, onFatal: assert.ifError })
+    t.after(() => farthing.close())
+    const api = createClient([farthing.url], KEY, 'unchecked')
+    if (!id) {
+      id = (await api.createPayment()).payment_id
+      await api.advance(8 * 86_400_000)
+    }
+    seen.push([
+      (await api.get(`/v1/payments/${id}`)).status,
+      (await api.get('/v1/payments')).body.total,
+    ])
+    await farthing.close()
+  }
+  assert.deepEqual(seen, [
+    [404, 0],
+    [200, 1],
+    [404, 0],
+  ])
+})
+
 for (const [kind, newDatabase] of kinds)
   test(`Test accounts of an earlier version keep their names, keys and rooms on ${kind}`, async t => {
     const database = await openAt(await newDatabase())

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads'
 import type { Database } from '../../src/core/ports.ts'
 import { insertPayment } from '../../src/pay/payments/store.ts'
 import { fold, groupOf } from '../../src/platform/database/fold.ts'
+import { migrate } from '../../src/platform/database/migrate.ts'
 import { openPostgres } from '../../src/platform/database/postgres.ts'
 import { isMountedAlone } from '../../src/platform/database/sqlite/file.ts'
 import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
@@ -113,6 +114,9 @@ for (const kind of ['sqlite', 'postgres'] as const)
         assert.deepEqual(await steps(each), await steps(one))
         await each.check()
       }
+      const told: number[] = []
+      await migrate(one, numbers.length - 1, from => told.push(from))
+      assert.deepEqual(told, [], 'only the instance that migrated it says so')
     })
 
     test('A database that a newer Farthing has migrated is refused and left unchanged', async () => {

@@ -1,6 +1,7 @@
 /**
  * Matches regular expressions as V8 does, by backtracking, and counts its steps: how their number grows is how the time
- * grows, on any machine. Lookbehinds have a fixed length.
+ * grows, on any machine. Lookbehinds have a fixed length. Of the libraries scslre 0.3 misses loops of several characters,
+ * such as `"state":\{([^}]*)\}`; recheck 4.5 takes 137 s for these expressions and knows no lookbehind or back reference.
  */
 import type { Node, Parsed, Test } from './expression-parts.ts'
 

@@ -104,7 +104,7 @@ export const moreBadDays = {
   },
 
   async 'an assertion that fails in the middle'(language) {
-    const sabotage = (text: string) => text.replace(/(["'])submitted\1/, '$1sabotaged$1')
+    const sabotage = (text: string) => text.replace(/(["'])P0603\1/, '$1sabotaged$1')
     const changed = await changedCopyOf(language, sabotage)
     await withService({ control: true, env: RECEIVES }, async service => {
       const settings = await settingsOf(service)

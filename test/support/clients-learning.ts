@@ -1,4 +1,5 @@
 /** Clients that learn the outcome of payments in wrong ways or take recurring ones so, and next to them some that do not. */
+import assert from 'node:assert/strict'
 import { activeAgreement, setUpPayment } from './agreements.ts'
 import type { Body } from './client.ts'
 import {
@@ -266,6 +267,14 @@ export const learning = [
     await keeper.plan({ on: 'createPayment', reset: true, when: 'after' })
     await keeper.tryToCharge(agreement)
     await keeper.charge(agreement, 400)
+  }),
+  client('one that is repeated with its key after a lost answer', 'P14 note x3', async keeper => {
+    const agreement = await activeAgreement(keeper.api)
+    await keeper.plan({ on: 'createPayment', reset: true, when: 'after' })
+    const key = { 'Idempotency-Key': 'order-1' }
+    await keeper.tryToCharge(agreement, key)
+    assert.equal((await keeper.tryToCharge(agreement, key))?.status, 409)
+    await keeper.wait(DAY)
   }),
   client('one with an agreement that was set up again after that', 'P14 note x5', async keeper => {
     const agreement = await activeAgreement(keeper.api)

@@ -80,11 +80,10 @@ export async function recordRows(
 /** What an account of this room does. */
 export function createKeeper(t: TestContext, service: Service, room: string, plain: Client) {
   const api = ticking(plain, service)
-  const send = (method: 'GET' | 'POST', path: string, json?: Fields) => {
+  const send = (method: 'GET' | 'POST', path: string, json?: Fields, headers = {}) => {
     service.clock.advance(1)
-    return sendUnchecked(`${service.baseUrl}${path}`, { key: api.key, method, json }).catch(
-      () => {},
-    )
+    const request = { key: api.key, method, json, headers }
+    return sendUnchecked(`${service.baseUrl}${path}`, request).catch(() => {})
   }
   const control = (path: string, body?: object) => ask(service, api, path, body)
   /** The user pays on the pages, and nobody reads how it ended. */
@@ -120,10 +119,10 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
     },
     /** Creates, and a refund, whose answer may not arrive. */
     tryToCreate: () => send('POST', '/v1/payments', webPayment),
-    tryToCharge: ({ agreement_id }: Body) => {
+    tryToCharge: ({ agreement_id }: Body, headers?: Record<string, string>) => {
       const { return_url, ...fields } = webPayment
       const json = { ...fields, authorisation_mode: 'agreement', agreement_id }
-      return send('POST', '/v1/payments', json)
+      return send('POST', '/v1/payments', json, headers)
     },
     tryToRefund: ({ payment_id }: Body, guard: Fields = {}) =>
       send('POST', `/v1/payments/${payment_id}/refunds`, { amount: 100, ...guard }),

@@ -17,7 +17,7 @@ export type Language = {
   /** Run once in a copy, before anything else. */
   prepare?: string[]
   tests: string[]
-  /** The file that has the assertion of a submitted refund. */
+  /** The file that has an assertion of P0603. */
   testFile: string
   receiver(port: number): string[]
   /** PHP has no start at which it could refuse a missing key. */

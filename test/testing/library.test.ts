@@ -293,7 +293,7 @@ for (const [title, begin] of [
     test('the example for the shell pays, refunds and moves time with curl', async () => {
       const env = { ...process.env, ...farthing.env }
       const { stdout } = await promisify(execFile)('sh', ['examples/shell.sh'], { env })
-      assert.equal(stdout, 'paid, refunded, and gone after 7 days\n')
+      assert.equal(stdout, 'paid, refunded, and gone after 180 days\n')
     })
 
     test('20 tests at once, each with an account and a receiver, do not affect one another', async () => {

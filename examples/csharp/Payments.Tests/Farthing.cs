@@ -81,10 +81,10 @@ public sealed record Account(string Url, string Key, string Name)
 {
     private static readonly HttpClient Client = new() { Timeout = TimeSpan.FromSeconds(5) };
 
-    /// <summary>An account that shares nothing with another test.</summary>
+    /// <summary>An account that shares nothing with another test, and answers as GOV.UK Pay does.</summary>
     public async Task<Account> Make()
     {
-        var made = await Ask("POST", "/control/accounts", null, 201);
+        var made = await Ask("POST", "/control/accounts", new { behaviour = "govuk-pay" }, 201);
         return new Account(Url, made.GetProperty("key").GetString()!, made.GetProperty("account").GetString()!);
     }
 

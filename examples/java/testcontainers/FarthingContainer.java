@@ -18,6 +18,7 @@ final class FarthingContainer extends GenericContainer<FarthingContainer> {
         this.receiverPort = receiverPort;
         withExposedPorts(3000);
         withEnv("FARTHING_API_KEY", API_KEY);
+        withEnv("FARTHING_BEHAVIOUR", "govuk-pay");
         withEnv("FARTHING_CONTROL", "true");
         withEnv("DATABASE_URL", "sqlite::memory:");
         withEnv("FARTHING_CALLBACK_HOSTS", "host.testcontainers.internal");

@@ -36,7 +36,6 @@ final class DaysOfProductionTest extends TestCase
 
     public function testARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(): void
     {
-        $this->account->ask('POST', '/control/reset', ['behaviour' => 'govuk-pay']);
         $wanted = ['reference' => 'R-7', 'description' => 'A licence'];
         $id = $this->account->ask('POST', '/v1/agreements', $wanted, 201)['agreement_id'];
         $setUp = ['set_up_agreement' => $id, 'scenario' => 'success'];
@@ -55,22 +54,23 @@ final class DaysOfProductionTest extends TestCase
         self::assertSame('success', $this->ended($again)['status']);
     }
 
-    /** What your service shows when the user is back. A submitted payment has neither succeeded nor failed. */
+    /** What your service shows when the user is back. A submitted payment is not paid: its link leads on to Confirm. */
     private function pageFor(string $id): string
     {
-        $state = $this->account->ask('GET', "/v1/payments/$id")['state'];
+        ['state' => $state, '_links' => $links] = $this->account->ask('GET', "/v1/payments/$id");
         if ($state['status'] === 'success') {
             return 'Thank you';
         }
-        return $state['finished'] ? 'Try again' : 'We will email you';
+        return $state['finished'] ? 'Try again' : "Go on to {$links['next_url']['href']}";
     }
 
-    public function testAPaymentIsStillSubmittedWhenTheUserIsBack(): void
+    public function testAUserWhoIsBackFromConfirmIsLedOnToIt(): void
     {
-        $this->account->ask('POST', '/control/reset', ['behaviour' => 'govuk-pay']);
         $wanted = ['scenario' => 'success', 'confirm' => false];
-        $id = $this->account->ask('POST', '/control/payments', $wanted, 201)['payment_id'];
-        self::assertSame('We will email you', $this->pageFor($id));
+        $held = $this->account->ask('POST', '/control/payments', $wanted, 201);
+        $id = $held['payment_id'];
+        self::assertSame('submitted', $held['state']['status']);
+        self::assertSame("Go on to {$held['_links']['next_url']['href']}", $this->pageFor($id));
         $this->account->ask('POST', "/control/payments/$id/complete", ['scenario' => 'success']);
         self::assertSame('Thank you', $this->pageFor($id));
     }

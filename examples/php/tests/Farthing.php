@@ -46,10 +46,10 @@ final class Farthing
         }
     }
 
-    /** An account that shares nothing with another test. */
+    /** An account that shares nothing with another test, and answers as GOV.UK Pay does. */
     public static function account(): self
     {
-        $made = self::shared()->ask('POST', '/control/accounts', null, 201);
+        $made = self::shared()->ask('POST', '/control/accounts', ['behaviour' => 'govuk-pay'], 201);
         return new self(self::shared()->url, $made['key'], $made['account']);
     }
 

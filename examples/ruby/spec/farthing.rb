@@ -54,9 +54,9 @@ class Farthing
     @key = key
   end
 
-  # An account that shares nothing with another test, for the time of the block.
+  # An account that shares nothing with another test and answers as GOV.UK Pay does, for the time of the block.
   def with_account
-    made = ask('POST', '/control/accounts', expect: 201)
+    made = ask('POST', '/control/accounts', { behaviour: 'govuk-pay' }, expect: 201)
     yield Farthing.new(@url, made['key'])
   ensure
     ask('DELETE', "/control/accounts/#{made['account']}", expect: 204) if made

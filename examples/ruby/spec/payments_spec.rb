@@ -19,13 +19,23 @@ RSpec.describe 'Payments' do
     @account.ask(method, path, body, **expected)
   end
 
+  # The event types and payments. Messages come after the response, in any order.
+  def arrived(messages, number = 2)
+    50.times do
+      return messages.map { |message| message.values_at('event_type', 'resource_id') } if messages.size >= number
+
+      sleep 0.1
+    end
+    raise "of #{number} messages #{messages.size} came"
+  end
+
   it 'succeeds, and your receiver gets each message once' do
     @account.with_receiver do |messages|
       id = ask('POST', '/v1/payments', fields, expect: 201)['payment_id']
       paid = ask('POST', "/control/payments/#{id}/complete", { scenario: 'success' })
       expect(paid['state']['status']).to eq('success')
-      # The response came after the delivery.
-      expect(messages.map { |message| message.values_at('event_type', 'resource_id') })
+      ask('POST', '/control/clock', { advance: 5_000 }) # Then it is captured.
+      expect(arrived(messages))
         .to contain_exactly(['card_payment_succeeded', id], ['card_payment_captured', id])
     end
   end
@@ -36,14 +46,15 @@ RSpec.describe 'Payments' do
     expect(paid['state']).to include('status' => 'failed', 'code' => 'P0010')
   end
 
-  it 'is refunded after 5 seconds, and gone after 7 days' do
+  it 'is refunded once it is captured, and gone after 180 days' do
     id = ask('POST', '/control/payments', { scenario: 'success', amount: 1450 }, expect: 201)['payment_id']
     path = "/v1/payments/#{id}"
-    refund = ask('POST', "#{path}/refunds", { amount: 500, refund_amount_available: 1450 }, expect: 202)
-    expect(refund['status']).to eq('submitted')
+    wanted = { amount: 500, refund_amount_available: 1450 }
+    expect(ask('POST', "#{path}/refunds", wanted, expect: 400)['code']).to eq('P0603')
     ask('POST', '/control/clock', { advance: 5_000 })
+    refund = ask('POST', "#{path}/refunds", wanted, expect: 202)
     expect(ask('GET', "#{path}/refunds/#{refund['refund_id']}")['status']).to eq('success')
-    ask('POST', '/control/clock', { advance: 7 * 24 * 60 * 60 * 1_000 })
+    ask('POST', '/control/clock', { advance: 180 * 24 * 60 * 60 * 1_000 })
     expect(ask('GET', path, expect: 404)['code']).to eq('P0200')
   end
 
@@ -67,7 +78,6 @@ RSpec.describe 'Payments' do
   end
 
   it 'is declined as a recurring one, and succeeds when it is tried again' do
-    ask('POST', '/control/reset', { behaviour: 'govuk-pay' })
     agreement = ask('POST', '/v1/agreements', { reference: 'R-7', description: 'A licence' }, expect: 201)
     given = { agreement_id: agreement['agreement_id'] }
     set_up = { set_up_agreement: given[:agreement_id], scenario: 'success' }
@@ -84,18 +94,19 @@ RSpec.describe 'Payments' do
     expect(ended(again)['status']).to eq('success')
   end
 
-  # What your service shows when the user is back. A submitted payment has neither succeeded nor failed.
+  # What your service shows when the user is back. A submitted payment is not paid: its link leads on to Confirm.
   def page_for(id)
-    state = ask('GET', "/v1/payments/#{id}")['state']
-    return 'Thank you' if state['status'] == 'success'
+    payment = ask('GET', "/v1/payments/#{id}")
+    return 'Thank you' if payment['state']['status'] == 'success'
 
-    state['finished'] ? 'Try again' : 'We will email you'
+    payment['state']['finished'] ? 'Try again' : "Go on to #{payment.dig('_links', 'next_url', 'href')}"
   end
 
-  it 'is still submitted when the user is back' do
-    ask('POST', '/control/reset', { behaviour: 'govuk-pay' })
-    id = ask('POST', '/control/payments', { scenario: 'success', confirm: false }, expect: 201)['payment_id']
-    expect(page_for(id)).to eq('We will email you')
+  it 'leads a user who is back from Confirm on to it' do
+    held = ask('POST', '/control/payments', { scenario: 'success', confirm: false }, expect: 201)
+    id = held['payment_id']
+    expect(held['state']['status']).to eq('submitted')
+    expect(page_for(id)).to eq("Go on to #{held['_links']['next_url']['href']}")
     ask('POST', "/control/payments/#{id}/complete", { scenario: 'success' })
     expect(page_for(id)).to eq('Thank you')
   end

@@ -1,7 +1,28 @@
 import type { Behaviour } from '../../core/account.ts'
+import { postsASecond, takenType } from '../../pay/differences/arriving.ts'
+import { wordsOf } from '../../pay/differences/difference.ts'
+import { attempts } from '../../pay/differences/messages.ts'
+import { refundSubmittedFor } from '../../pay/differences/refunds.ts'
+import { captureDelay, chargeDelay, expiry, keptFor } from '../../pay/differences/states.ts'
+
+/** What the behaviours do in other ways, and every client meets. */
+const differing = (behaviour: Behaviour): string =>
+  [
+    takenType,
+    postsASecond,
+    keptFor,
+    expiry,
+    chargeDelay,
+    captureDelay,
+    refundSubmittedFor,
+    attempts,
+  ]
+    .map(each => `- ${each.about.subject}: ${wordsOf(each, behaviour)}`)
+    .join('\n')
 
 /** What applies to every endpoint, as the first part of the description of the API. */
-const introduction = `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
+export const introductionFor = (behaviour: Behaviour): string =>
+  `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
 
 It is compatible with GOV.UK Pay's public API, and not affiliated with GOV.UK Pay or the UK government. The error codes P0910 to P0913 and P2700 to P2702 are Farthing's own, because GOV.UK Pay has none for these cases.
 
@@ -11,7 +32,7 @@ Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authori
 
 ## Requests
 
-- A body is one JSON object in UTF-8 of at most 65,536 bytes. Its Content-Type is \`application/json\`, any \`application/...+json\`, or absent. It has no Content-Encoding. Unknown keys are ignored. If a key occurs twice, the last counts.
+- A body is one JSON object in UTF-8 of at most 65,536 bytes. Its Content-Type is \`application/json\`. It has no Content-Encoding. Unknown keys are ignored. If a key occurs twice, the last counts.
 - Lengths are counted in UTF-16 code units. No text may contain U+0000 or half of a surrogate pair.
 - HEAD works wherever GET does, without an effect. A slash at the end of a path is accepted. There is no CORS, because the API is for servers.
 - The response reports the first problem found. Checks run in this order: the key (401), the path (404), the method (405), the media type (400), the size (413), one JSON object (400), the fields, whether the resource in the path exists (404), whether its state allows the request.
@@ -19,29 +40,20 @@ Every endpoint under \`/v1\` except \`POST /v1/auth\` needs the header \`Authori
 ## Responses
 
 - Bodies are JSON in UTF-8. Amounts are whole pence. Times are in UTC with exactly three fraction digits. Fields without a value are left out. A few are null: this document says which.
-- Links are absolute. Follow the links of a response. One that does not apply is absent.
+- Links are absolute. Follow the links of a response. One that does not apply is absent, or null where this document says so.
 - Every response under \`/v1\` has \`Cache-Control: no-store\`.
 - We may add fields to responses. Ignore any you do not recognise.
 - An error has a code and a description for developers. \`field\` or \`header\` names the attribute or header at fault, if it is one. Decide by the status and the code, because descriptions may change.
 
-## Time
+## Behaviour ${behaviour}
 
-A payment is kept for 7 days from its creation. Then its endpoints return 404, its pages are not found and its Idempotency-Key is free. Agreements and webhooks stay. A refund is submitted for 5 seconds and then success.
+${differing(behaviour)}
+
+The pages of a payment work for 7 days. Agreements and webhooks stay.
 
 ## What it does not do
 
-There is no rate limit (only a plan of a test sends 429), no card entry, no check of a card beyond its format, no 3D Secure, no wallets, no 90 minute expiry and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
-
-const AS_GOVUK_PAY = `
-
-## As GOV.UK Pay
-
-This service has the behaviour govuk-pay. Where the text says otherwise, this counts: a payment is kept for 180 days. One that nobody finishes expires, as a rule after 90 minutes. A payment in agreement mode is created at first and charged a little later, and a capture follows the success. Messages are sent after the answer to the request that causes them. An account makes at most 15 POSTs of a kind in a second, and more cards are refused.`
-
-export const introductionFor: Record<Behaviour, string> = {
-  specification: introduction,
-  'govuk-pay': introduction + AS_GOVUK_PAY,
-}
+There is no card entry, no 3D Secure, no wallets and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
 
 /** The chapters of the documentation, in its order. */
 export const tags = [
@@ -51,7 +63,7 @@ export const tags = [
 
 - web: send the user's browser to \`next_url\`. A page asks how the payment should end, and the browser comes back to \`return_url\`, which carries no result. Then read the payment.
 - moto_api: post the card and the one_time_token to \`/v1/auth\`.
-- agreement: an active agreement pays, and the payment succeeds at once.`,
+- agreement: an active agreement pays.`,
   },
   {
     name: 'Refunds',
@@ -65,8 +77,7 @@ export const tags = [
   { name: 'Disputes', description: 'Sample records, to try a search with.' },
   {
     name: 'Webhooks',
-    description:
-      'Farthing calls your webhooks, with signed messages, when payments change. The request that changes a payment waits until its messages are delivered or given up.',
+    description: 'Farthing calls your webhooks, with signed messages, when payments change.',
   },
   {
     name: 'Hosted pages',

@@ -6,7 +6,6 @@ import { version } from '../../core/version.ts'
 import { takenAccept } from '../../pay/differences/arriving.ts'
 import { lostError } from '../../pay/differences/errors.ts'
 import { paymentIn } from '../../pay/payments/response.ts'
-import { daysKept } from '../../pay/retention.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -33,7 +32,7 @@ export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
     info: {
       title: 'Farthing',
       summary: 'A payment service that moves no money',
-      description: introductionFor[behaviour],
+      description: introductionFor(behaviour),
     },
     tags,
     meanings,
@@ -155,12 +154,12 @@ const errorsOf: Record<AreaName, SharedError[]> = {
 }
 
 /** Errors of the hosted pages are pages too. */
-const pageErrors = (behaviour: Behaviour): Docs['responses'] => ({
-  404: html(`No web payment of the last ${daysKept(behaviour)} days has this token`),
+const pageErrors: Docs['responses'] = {
+  404: html('No web payment of the last 7 days has this token'),
   405: { ...html('The page has no such method'), headers: errorHeaders[405] },
   500: html('A fault of the service'),
   503: { ...html('Too many requests at once'), headers: errorHeaders[503] },
-})
+}
 
 function operationOf(
   tag: string,
@@ -175,8 +174,7 @@ function operationOf(
   } = withExamples({ operationId, ...docs(behaviour) }, behaviour)
   const byBehaviour = area === 'api' || area === 'token' ? ofBehaviour(behaviour) : []
   const all = [...errors, ...byBehaviour]
-  const others =
-    area === 'pages' ? pageErrors(behaviour) : errorResponses({ method, area }, all, errorBody)
+  const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, all, errorBody)
   return {
     tags: [tag],
     summary,

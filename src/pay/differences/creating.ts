@@ -125,7 +125,9 @@ export const usedKey = difference<(mode: Mode) => UsedKey>({
     advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
     among: CREATES,
     whenever: true,
-    answer: (decided, { refusal, body }) => refusal?.code === 'P0191' && decided(modeOf(body)),
+    // To repeat a request with its key in agreement mode is right: production answers with the first payment.
+    answer: (decided, { refusal, body }) =>
+      refusal?.code === 'P0191' && decided(modeOf(body)) === 'ignored',
   },
   decides: {
     specification: () => 'refused',

@@ -108,8 +108,8 @@ export const eventsOfRefunds = difference<'absent' | 'listed'>({
   decides: { specification: 'absent', 'govuk-pay': 'listed' },
 })
 
-export const heldRefundTold = difference<'when it is made' | 'at its end'>({
-  subject: 'The message about a refund that stays submitted',
+export const refundTold = difference<'when it is made' | 'at its end'>({
+  subject: 'The message about a refund that stays submitted, or fails',
   specification: 'It is sent when the refund is submitted',
   govukPay: 'It is sent once the refund has succeeded, and not at all if it fails',
   source: inCode('webhooks', 'message/EventMapper.java', '13-28'),

@@ -4,6 +4,7 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
+import { plainHttp } from '../differences/creating.ts'
 import { endedPage } from '../differences/pages.ts'
 import { allows } from '../payments/advance.ts'
 import { carryOut, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
@@ -35,7 +36,14 @@ export type JourneyStep = Site &
   }
 
 /** A page or a redirect. Undefined if no web payment has the token, or if it is gone. */
-export type PageOrRedirect = { status: 200 | 400; page: string } | { location: string } | undefined
+export type PageOrRedirect =
+  | {
+      status: 200 | 400
+      page: string /** Its form may lead to any http address. */
+      toHttp?: boolean
+    }
+  | { location: string }
+  | undefined
 
 /** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */
 export async function showDetails(visit: JourneyStep, { starts }: { starts: boolean }) {
@@ -150,13 +158,16 @@ async function details(
 ): Promise<PageOrRedirect> {
   const summary = await summaryOf(visit, payment)
   const page = detailsPage(visit, summary, formTo(visit, 'details'), { error })
-  return { status: error ? 400 : 200, page }
+  return { status: error ? 400 : 200, page, toHttp: isToHttp(payment) }
 }
 
 async function confirmation(visit: JourneyStep, payment: Payment): Promise<PageOrRedirect> {
   const summary = { ...(await summaryOf(visit, payment)), card: mockCardOf(payment) }
-  return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
+  const page = confirmPage(visit, summary, formTo(visit, 'confirm'))
+  return { status: 200, page, toHttp: isToHttp(payment) }
 }
+
+const isToHttp = (payment: Payment): boolean => plainHttp[behaviourOf(payment)](false)
 
 /** With the description of the agreement that the payment sets up: its user must know that the card is kept. */
 async function summaryOf({ context }: JourneyStep, { given, room }: Payment) {

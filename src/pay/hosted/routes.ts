@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Behaviour } from '../../core/account.ts'
 import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
 import { inDigits } from '../../core/money.ts'
@@ -25,7 +24,6 @@ import {
 } from '../../platform/web/headers.ts'
 import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
-import { daysKept } from '../retention.ts'
 import type { JourneyStep, PageOrRedirect } from './journey.ts'
 import type { ReturnLink, Site } from './pages.ts'
 
@@ -38,7 +36,7 @@ const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
 export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError'> {
   const { config } = context
   const site = pagesSite(config)
-  const policy = pagePolicy(config.returnHosts)
+  const policy = pagePolicy(config.returnHosts.size > 0)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config), policy, false)
   /** An unknown path has no payment, and a service that is overloaded must refuse without a query. */
@@ -102,10 +100,10 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     area: 'pages',
     operationId: 'openPaymentPage',
     summary: 'Show the page to enter payment details',
-    docs: behaviour => ({
+    docs: () => ({
       description:
         'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
-      parameters: [token(behaviour)],
+      parameters: [token],
       responses: {
         200: html('The page, in the language of the payment'),
         303: redirect('The payment is finished or capturable', RETURN),
@@ -122,8 +120,8 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     operationId: 'chooseScenario',
     summary: 'Choose how the payment ends',
     accepts: 'form',
-    docs: behaviour => ({
-      parameters: [token(behaviour)],
+    docs: () => ({
+      parameters: [token],
       requestBody: form('The form of the page', object('ScenarioForm', { scenario })),
       responses: {
         200: html(
@@ -150,8 +148,8 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     area: 'pages',
     operationId: 'openConfirmPage',
     summary: 'Show the page to confirm the payment',
-    docs: behaviour => ({
-      parameters: [token(behaviour)],
+    docs: () => ({
+      parameters: [token],
       responses: {
         200: html('The page, with a mock card'),
         303: redirect(
@@ -169,10 +167,10 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     operationId: 'confirmPayment',
     summary: 'Confirm the payment',
     accepts: 'form',
-    docs: behaviour => ({
+    docs: () => ({
       description:
         'The payment becomes success, or capturable with delayed_capture. The response waits until its webhook messages have been tried.',
-      parameters: [token(behaviour)],
+      parameters: [token],
       requestBody: {
         ...form('The form of the page. It may be empty', confirmForm),
         required: false,
@@ -233,7 +231,10 @@ function answer(next: (journey: Journey, request: FastifyRequest) => Promise<Pag
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const shown = await next(await import('./journey.ts'), request)
     if (!shown) throw pageFault(404)
-    if ('page' in shown) return sendHtml(reply, shown.status, shown.page)
+    if ('page' in shown) {
+      if (shown.toHttp) void reply.header('content-security-policy', pagePolicy(true))
+      return sendHtml(reply, shown.status, shown.page)
+    }
     return reply.code(303).header('location', inAscii(shown.location)).send()
   }
 }
@@ -248,11 +249,10 @@ function fromHere(request: FastifyRequest, step: JourneyStep): JourneyStep {
   return step
 }
 
-const token = (behaviour: Behaviour) =>
-  pathParameter(
-    'token',
-    `From next_url of a web payment. It works until the payment is ${daysKept(behaviour)} days old`,
-  )
+const token = pathParameter(
+  'token',
+  'From next_url of a web payment. It works until the payment is 7 days old',
+)
 
 const RETURN = 'The return_url of the payment. Characters that are not ASCII are encoded'
 const NOTHING_CHOSEN =

@@ -24,8 +24,7 @@ const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== nul
 
 /** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
 export async function currentPayment(context: Context, account: Account, payment_id: string) {
-  const find = () =>
-    findPayment(context.database, account.room, payment_id, context.time.now(account))
+  const find = () => findPayment(context.database, account, payment_id, context.time.now(account))
   const found = await find()
   if (!found || !isDue(found, context.time.now(account))) return found
   await takeSteps(context, account, payment_id)
@@ -47,18 +46,19 @@ export async function currentByToken(context: Context, token: string) {
 }
 
 /** One batch of a room at a time, so that readers and a moved clock do not race each other. */
-const allTurns = new WeakMap<Database, ReturnType<typeof createSharing<void>>>()
+const allTurns = new WeakMap<Database, ReturnType<typeof createSharing<boolean>>>()
 
 function turnsOf(database: Database) {
-  const turns = allTurns.get(database) ?? createSharing<void>()
+  const turns = allTurns.get(database) ?? createSharing<boolean>()
   allTurns.set(database, turns)
   return turns
 }
 
-/** Does all that is due in the account, in the order of its time. */
+/** Does all that is due in the account, in the order of its time. Ends where the account was reset, or its clock stopped, since. */
 export async function doDue(context: Context, account: Account): Promise<void> {
   const { database, time } = context
-  while (await hasDue(database, account.room, time.now(account))) await doBatch(context, account)
+  while (await hasDue(database, account.room, time.now(account)))
+    if (!(await doBatch(context, account))) return
 }
 
 /** As `doDue`, without a query for an account that behaves as the specification: what it had before is left to the background. */
@@ -75,8 +75,7 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
     for (const { first, ...account } of rooms) {
       if (stop?.aborted) return
       if (first > time.now(account)) continue
-      await doBatch(context, account)
-      isBusy = true
+      if (await doBatch(context, account)) isBusy = true
     }
     after = rooms.at(-1)?.room ?? ''
     if (after === '' && !isBusy) return
@@ -84,12 +83,12 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
   }
 }
 
-/** The clock may have moved since `account` was read, and callers share a batch: so it is read again. */
-function doBatch(context: Context, { room }: Account): Promise<void> {
+/** Resolves false if nothing is due. The clock may have moved since `account` was read, and callers share a batch: so it is read again. */
+function doBatch(context: Context, { room }: Account): Promise<boolean> {
   return turnsOf(context.database)(room, async () => {
     const { database, time } = context
     const account = await accountOfRoom(database, room)
-    if (!account) return
+    if (!account) return false
     const now = time.now(account)
     const webhooks = await activeWebhooks(database, room)
     const limit = Math.max(1, Math.floor(STEPS_AT_ONCE / Math.max(1, webhooks.length)))
@@ -104,9 +103,10 @@ function doBatch(context: Context, { room }: Account): Promise<void> {
       messages.push(...(await messagesOf(context, change, webhooks)))
     }
     const written = await context.deliveries.write(room, statements, messages).catch(() => false)
-    if (written) return context.deliveries.deliver(messages)
+    if (written) await context.deliveries.deliver(messages)
     // One of them has changed meanwhile, or the messages of all find no space.
-    for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
+    else for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
+    return payments.length > 0
   })
 }
 
@@ -115,7 +115,7 @@ async function takeSteps(context: Context, account: Account, payment_id: string)
   const { database, time } = context
   let card: CardDetails | undefined
   const read = async () => {
-    const payment = await findPayment(database, account.room, payment_id, time.now(account))
+    const payment = await findPayment(database, account, payment_id, time.now(account))
     card = payment && (await cardOf(context, payment))
     return payment && { account, payment }
   }

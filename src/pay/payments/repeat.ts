@@ -43,7 +43,7 @@ export async function findRepeated(
 ): Promise<Payment | undefined> {
   const now = time.now(account)
   const payment_id = await findKeyHolder(database, account, key, now)
-  const found = payment_id && (await findPayment(database, account.room, payment_id, now))
+  const found = payment_id && (await findPayment(database, account, payment_id, now))
   if (!found) return undefined
   if (found.asked !== asked) throw wordedError[account.behaviour](idempotencyKeyUsed())
   recordEffects?.({ account, payment: found })

@@ -94,7 +94,7 @@ export const newPayment = object('NewPayment', required, {
   authorisation_mode: choice(
     authorisationModes,
     'web',
-    'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays at once',
+    'web: a user pays on hosted pages. moto_api: you post the card to /v1/auth. agreement: the card of an agreement pays',
   ),
   agreement_id: {
     ...agreementId,

@@ -8,7 +8,7 @@ import { fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, where } from '../../platform/database/select.ts'
 import { brandId } from '../card.ts'
 import { oldestWithKey } from '../differences/creating.ts'
-import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
+import { COUNTER_PREFIX, isGone, oldestKept } from '../retention.ts'
 import {
   beforeCharge,
   behaviourOf,
@@ -55,15 +55,13 @@ function bodyOf({ payment_id, room, version, refunded_amount, due_at, ...body }:
 /** undefined when the account has no such payment, or when it is gone at `now`, in milliseconds. */
 export async function findPayment(
   database: Database,
-  room: string,
+  account: Pick<Account, 'room' | 'behaviour'>,
   payment_id: string,
   now: AccountTime,
 ): Promise<Payment | undefined> {
-  if (payment_id < oldestKept(now, 'govuk-pay')) return undefined
-  const [row] = await database.query<Row>(FIND, [payment_id, room])
-  const payment = row && fromRow(row)
-  const isKept = payment && payment_id >= oldestKept(now, behaviourOf(payment))
-  return isKept ? paymentAt(payment, now) : undefined
+  if (isGone(payment_id, { account, now })) return undefined
+  const [row] = await database.query<Row>(FIND, [payment_id, account.room])
+  return row && paymentAt(fromRow(row), now)
 }
 
 /** Whether a payment of the account owes a step at `now`, in milliseconds. */

@@ -107,8 +107,10 @@ export function presentFound(refund: Refund, { behaviour, now, addresses }: Show
 
 /** The refund as every other response but that to its creation shows it. */
 export function presentRefund(refund: Refund, shown: Shown): Partial<RefundBody> {
-  const { payment_id, ...rest } = presentFound(refund, shown)
-  return paymentIdOfRefunds[shown.behaviour] === 'always' ? { payment_id, ...rest } : rest
+  const found = presentFound(refund, shown)
+  if (paymentIdOfRefunds[shown.behaviour] === 'always') return found
+  const { payment_id, ...rest } = found
+  return rest
 }
 
 /** The refund as the response to its creation shows it. */

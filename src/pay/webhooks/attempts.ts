@@ -4,6 +4,7 @@ import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering } from '../../core/gather.ts'
 import type { AccountTime, Ports, Post, Statement } from '../../core/ports.ts'
 import { createSlots, inSlot } from '../../core/slots.ts'
+import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { attempts, following } from '../differences/messages.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -94,7 +95,7 @@ export async function deliverMessage(
   /** When it was due, in the account's time; a first attempt is due at once. */
   due?: AccountTime,
 ): Promise<boolean> {
-  const { time, record, onAttempt, onChange } = ports
+  const { database, time, record, onAttempt, onChange } = ports
   for (;;) {
     const sendable = await atDatabase.find(message_id)
     if (!sendable) return true
@@ -117,6 +118,8 @@ export async function deliverMessage(
         body,
         timeout,
         ...following[sendable.sent_as],
+        // A reset waits for one request, and promises that no other follows.
+        goesOn: async () => (await accountOfRoom(database, account.room)) !== undefined,
         keepsAnswer: record !== undefined,
       }
       const { result, attempted } = await attempt(ports, sendable, post, due)

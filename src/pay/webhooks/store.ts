@@ -95,6 +95,8 @@ export async function keepFixedWebhook(
   const { room } = account
   const isKept = (webhook: Webhook) => webhook.fixed && webhook.callback_url === callback_url
   const found = (await activeWebhooks(database, room)).find(isKept)
+  const isSameKey = found?.signing_key === signing_key
+  const changed = isSameKey ? found.changed : found && time.wall()
   const webhook: Webhook = {
     webhook_id: found?.webhook_id ?? newId(time.now(account), account.room),
     room,
@@ -103,9 +105,9 @@ export async function keepFixedWebhook(
     subscriptions: eventTypesOf[account.behaviour],
     fixed: true,
     signing_key,
-    ...(found && { changed: time.wall() }),
+    ...(changed !== undefined && { changed }),
   }
-  if (found?.signing_key !== signing_key) {
+  if (!isSameKey || String(found.subscriptions) !== String(webhook.subscriptions)) {
     const sql = `insert into webhooks (${INSERTED}) values ($1, $2, $3, $4, $5)
       on conflict (webhook_id) do update set body = excluded.body`
     await database.write([{ sql, values: valuesOf(webhook) }])

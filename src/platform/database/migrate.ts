@@ -27,8 +27,8 @@ export async function migrate(database: Database, has: number, onMigrated?: OnMi
     const table = done === 0 ? [{ sql: TABLE, values: [] }] : []
     const before = done
     try {
-      await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
-      if (done > 0) onMigrated?.(done, steps.length)
+      const isOwn = await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
+      if (isOwn && done > 0) onMigrated?.(done, steps.length)
     } catch (error) {
       // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
       if ((await newestStep(database).catch(() => before)) <= before) throw error

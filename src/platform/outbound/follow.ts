@@ -18,12 +18,17 @@ type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
 /** Each request keeps the rules for addresses, and has the timeout of its own. */
 export const createFollow =
   (sendOnce: SendOnce) =>
-  async ({ redirects, repeats, ...post }: Post & { account?: Account }): Promise<AttemptResult> => {
+  async ({
+    redirects,
+    repeats,
+    goesOn = async () => true,
+    ...post
+  }: Post & { account?: Account }): Promise<AttemptResult> => {
     async function ask(hop: Hop): ReturnType<SendOnce> {
       const result = await sendOnce(hop)
       if (!repeats?.statuses.includes(result.status_code ?? 0)) return result
       await sleep(waitOf(result.next, repeats))
-      return sendOnce(hop)
+      return (await goesOn()) ? sendOnce(hop) : result
     }
     const visited = new Set<string>()
     let hop: Hop = post
@@ -36,7 +41,7 @@ export const createFollow =
       if (!redirects || !url || status === null) return result
       const asGet = redirects.asGet.includes(status)
       if (!asGet && !redirects.unchanged.includes(status)) return result
-      if (visited.size === redirects.most || visited.has(url)) return result
+      if (visited.size === redirects.most || visited.has(url) || !(await goesOn())) return result
       visited.add(url)
       if (hop.body !== undefined) redirected = status
       hop = asGet ? { ...hop, url, headers: {}, body: undefined } : { ...hop, url }

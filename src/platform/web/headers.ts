@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AllowedHosts, Config } from '../../core/config.ts'
+import type { Config } from '../../core/config.ts'
 import { type Addresses, askedFor } from '../http/addresses.ts'
 
 /**
  * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies
  * it to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one, which
- * is at http where `returnHosts` lets the client's site be.
+ * is at http where the client's site may be.
  */
-export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
-  const targets = `'self' https:${returnHosts.size > 0 ? ' http:' : ''}`
+export function pagePolicy(toHttp = false): string {
+  const targets = `'self' https:${toHttp ? ' http:' : ''}`
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'`
 }
 

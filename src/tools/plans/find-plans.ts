@@ -152,7 +152,7 @@ async function targetOf(ports: PlanPorts, request: FastifyRequest) {
     account,
     lastPlan: lastPlan === 'none' ? undefined : lastPlan.plan_id,
     payment_id,
-    payment: () => findPayment(database, account.room, payment_id, time.now(account)),
+    payment: () => findPayment(database, account, payment_id, time.now(account)),
   }
 }
 

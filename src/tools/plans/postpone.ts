@@ -11,14 +11,14 @@ import { countRequests, type KnownPlans } from './store.ts'
 /** Messages of a room take turns, so that a compare-and-swap fails only against other instances. */
 export function createPostpone({ database, time }: PlanPorts, { counted }: KnownPlans): Postpone {
   const takeTurn = createSlots(1, Infinity)
-  return ({ room, ...account }, { message_id, payment_id, created }) =>
-    inSlot(takeTurn, room, async () => {
+  return (account, { message_id, payment_id, created }) =>
+    inSlot(takeTurn, account.room, async () => {
       const { isPostponed } = await untilWritten(async () => {
-        const plans = (await counted(room)).filter(({ on }) => on === MESSAGE)
+        const plans = (await counted(account.room)).filter(({ on }) => on === MESSAGE)
         if (plans.length === 0) return { isPostponed: false }
-        const now = time.now({ room, ...account })
+        const now = time.now(account)
         const payment = plans.some(asksForPayment)
-          ? await findPayment(database, room, payment_id, now)
+          ? await findPayment(database, account, payment_id, now)
           : undefined
         const given = payment && fieldsOf(payment.given)
         const { acting, counted: counts } = evaluate(plans, {

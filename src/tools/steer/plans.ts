@@ -28,7 +28,7 @@ export async function makePlan(
   const read = readPlan(given, { operations, behaviour })
   const { payment_id } = read
   const now = time.now(account)
-  if (payment_id !== undefined && !(await findPayment(database, room, payment_id, now)))
+  if (payment_id !== undefined && !(await findPayment(database, account, payment_id, now)))
     throw notFound('payment')
   const made: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
   return untilWritten(async () => {

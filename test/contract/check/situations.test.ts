@@ -121,6 +121,14 @@ const lookalikes: Record<string, Record<string, Act>> = {
       await application.plan({ scenario: 'declined' })
       await application.charge()
     },
+    'a message about a recurring payment that is declined': async ({ account, application }) => {
+      await application.prepare('recurring')
+      await application.prepare('message')
+      application.ignore()
+      await application.plan({ scenario: 'declined', can_retry: true })
+      await application.charge()
+      await account.settled()
+    },
     'a declined payment of a command, which a search lists': async ({ service, account }) => {
       const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
       assert.equal((await runHere({ args: ['pay', 'declined'], env })).code, 0)
@@ -140,6 +148,15 @@ const lookalikes: Record<string, Record<string, Act>> = {
       const made = await application.create()
       await fetch(made._links.next_url.href, { redirect: 'manual' })
       await account.payment({ scenario: 'cancel' })
+    },
+  },
+  'A payment that was authorised expires': {
+    'a message about one that was open': async ({ account, application }) => {
+      await application.prepare('message')
+      application.ignore()
+      await application.create()
+      await account.clock.advance('90m')
+      await account.settled()
     },
   },
   'The agreement is inactive when a payment is taken with it': {
@@ -210,21 +227,44 @@ test('What looks like a situation does not meet it', async t => {
   const { service, farthing } = await start(t)
   for (const [situation, acts] of Object.entries(lookalikes))
     for (const [what, act] of Object.entries(acts)) {
-      await using account = await farthing.account()
+      const behaviour = /expires/.test(situation) ? 'govuk-pay' : 'specification'
+      await using account = await farthing.account({ behaviour })
       await using application = createApplication(service, account)
       await act({ service, farthing, account, application })
       assert.equal((await stateOf(account)).get(situation)?.met, false, what)
     }
 })
 
-test('Whether a receiver that answers 2xx and reads nothing has noticed a repeated message cannot be seen', async t => {
+test('Of messages as GOV.UK Pay prints them one of a failed payment is shown where nobody sees what its receiver did', async t => {
+  const { service, farthing } = await start(t)
+  await using account = await farthing.account({ behaviour: 'govuk-pay' })
+  await using application = createApplication(service, account)
+  application.ignore()
+  await application.prepare('message')
+  await application.plan({ scenario: 'declined' })
+  await application.acts['create a payment, send a user to next_url and read the payment']?.()
+  await account.settled()
+  await application.pay()
+  await account.settled()
+  const { met, evidence } = (await stateOf(account)).get(OF_PROBES[0] ?? '') ?? {}
+  const browser = await signIn(service, { key: account.key })
+  assert.equal(met, null)
+  const { location } = await browser.get(`requests/${evidence}`)
+  assert.match((await browser.get(location ?? '')).text, /card_payment_failed/)
+})
+
+test('Whether a receiver that answers 2xx has noticed a repeated message cannot be seen where only polls of its application follow', async t => {
   const { service, farthing } = await start(t)
   await using account = await farthing.account()
   await using application = createApplication(service, account)
   await application.prepare('message')
   application.ignore()
   const { body } = await account.send('GET', '/control/messages')
-  await account.send('POST', `/control/messages/${body.results[0].message_id}/send`, {})
+  const [{ message_id, payment_id }] = body.results
+  const poll = () => account.send('GET', `/v1/payments/${payment_id}`)
+  await poll()
+  await account.send('POST', `/control/messages/${message_id}/send`, {})
+  await poll()
   const { met, evidence, line } = (await stateOf(account)).get('A message comes twice') ?? {}
   assert.deepEqual([met, typeof evidence], [null, 'string'])
   assert.match(line ?? '', /^# your receiver answered 2xx, .* look in its log/)

@@ -6,7 +6,7 @@ import { findExchanges, insertExchange } from '../../../src/tools/record/store.t
 import { tagged } from '../../hosted/document.ts'
 import { webPayment } from '../../support/client.ts'
 import { enter, signIn } from '../../support/console.ts'
-import { authorise, cancelledPayment } from '../../support/journeys.ts'
+import { authorise, cancelledPayment, paidPayment } from '../../support/journeys.ts'
 import { onSharedDatabases, startService } from '../../support/service.ts'
 import { answering, subscribe } from '../../support/subscriber.ts'
 
@@ -62,6 +62,14 @@ onSharedDatabases(
         /In production: By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
       )
       assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
+    })
+
+    test('a refund that is made in the console is none of the application', async () => {
+      const { api, browser } = await enter(service())
+      const { payment_id } = await paidPayment(api)
+      await browser.post(`payments/${payment_id}/refund`, { amount: '1' })
+      const { text } = await browser.get('check')
+      assert.doesNotMatch(text, /note C11/)
     })
 
     test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {

@@ -155,7 +155,7 @@ onEveryDatabase(
       service().clock.advance(8)
       const authorised = await act(delayed, 'complete', { scenario: 'success' })
       assert.equal(authorised.done, 'authorised')
-      assert.equal((await act(delayed, 'capture')).done, 'captured')
+      assert.equal((await act(delayed, 'capture')).done, 'succeeded')
       assert.equal((await act(delayed, 'cancel')).done, 'overtaken')
       for (const amount of ['', '0', '46.51', '1.505']) {
         const refused = await act(delayed, 'refund', { amount })

@@ -138,6 +138,21 @@ onSharedDatabases(
       assert.deepEqual([charge.state.code, charge.state.can_retry], ['P0010', true])
     })
 
+    test('the banner after a charge says how it ended, or that its end comes later', async () => {
+      for (const [behaviour, scenario, done] of [
+        ['specification', '', 'succeeded'],
+        ['specification', 'retry', 'declined'],
+        ['specification', 'charge-error', 'error'],
+        ['govuk-pay', '', 'charged'],
+        ['govuk-pay', 'held', 'charged'],
+      ] as const) {
+        const { api, browser } = await enter(service(), behaviour)
+        const charge = `agreements/${await activeAgreement(api)}/charge`
+        const charged = await browser.post(charge, { amount: '5', scenario })
+        assert.equal(charged.done, done, `${behaviour} ${scenario}`)
+      }
+    })
+
     test('a situation of the check that is not met has its button', async () => {
       const { api, browser } = await enter(service())
       const page = await browser.get('check')
@@ -149,6 +164,21 @@ onSharedDatabases(
       const { body } = await ask(service(), api, 'plans')
       assert.deepEqual([body.results[0].scenario, body.results.length], ['declined', 1])
       assert.equal((await browser.post('check/make', { situation: 'A card' })).status, 400)
+    })
+
+    test('with control on the check shows a command only behind its button, also for what needs another behaviour or a probe', async () => {
+      const { api, browser } = await enter(service())
+      await api.post('/v1/webhooks', { callback_url: 'https://1.1.1.1/webhooks' })
+      const page = await browser.get('check')
+      const rows = rowsOf(page, 'Situations of production')
+      const bare = rows.filter(([, , how = '']) => /^(?:curl|farthing)/.test(how))
+      assert.deepEqual(bare, [])
+      const leadsTo = (id: string) => elementWith(page, id).attributes.href
+      const expires = 'the-user-abandons-the-payment-and-it-expires'
+      assert.equal(leadsTo(expires), '../console/accounts#name')
+      assert.equal(leadsTo('a-message-comes-twice'), 'webhooks')
+      const situation = 'The user abandons the payment, and it expires'
+      assert.equal((await browser.post('check/make', { situation })).status, 400)
     })
   },
   { control: true },

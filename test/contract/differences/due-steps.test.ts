@@ -139,6 +139,33 @@ onEveryDatabase(
       assert.equal(total, 6)
     })
 
+    for (const [happens, path, body] of [
+      ['is reset', 'reset', {}],
+      ['stops its clock', 'clock', { freeze: true }],
+    ] as const)
+      test(`a search ends although its account ${happens} meanwhile, and steps of before would be due by now`, async t => {
+        const { database, clock, baseUrls } = service()
+        const api = await service().newAccount('govuk-pay')
+        await api.createPayment()
+        clock.advance(1)
+        await api.createPayment()
+        clock.advance(90 * MINUTE - 1)
+        const query = database.query.bind(database)
+        let looks = 0
+        t.mock.method(database, 'query', (async (sql: string, values) => {
+          const rows = await query(sql, values)
+          if (!/due_at <= \$2 limit 1/.test(sql)) return rows
+          looks += 1
+          assert.ok(looks < 20, 'it looks without end')
+          if (looks > 1) return rows
+          await ask(service(), api, path, body)
+          clock.advance(1)
+          return rows
+        }) as typeof database.query)
+        const first = createClient(baseUrls.slice(0, 1), api.key, 'govuk-pay')
+        assert.equal((await first.get('/v1/payments')).status, 200)
+      })
+
     test('an account that behaves as the specification asks for nothing that is due', async t => {
       const { name, api } = await service().newNamedAccount()
       const payment = await paidPayment(api)

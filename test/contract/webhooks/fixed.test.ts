@@ -84,6 +84,19 @@ for (const [kind, newDatabase] of Object.entries({
       )
     })
 
+    test('The fixed webhook gets the event types of the behaviour with which the service was started', async t => {
+      const env = { DATABASE_URL: await newDatabase(), FARTHING_CONTROL: 'true' }
+      const seen: string[] = []
+      for (const behaviour of ['specification', 'govuk-pay', 'specification']) {
+        const service = await start(t, { ...env, FARTHING_BEHAVIOUR: behaviour })
+        const { body } = await ask(service, service.api, 'webhooks')
+        seen.push(body.results.map(({ subscriptions }: Body) => subscriptions.at(-1)).join())
+        await service.close()
+      }
+      const settled = 'card_payment_settled'
+      assert.deepEqual(seen, [settled, 'card_payment_expired', settled])
+    })
+
     test('Another key is another receiver: the check judges what was delivered since, not how slow it was and where it redirected before', async t => {
       const receiver = await startReceiver({ plain: true, onRequest: answering(302) })
       t.after(() => receiver.close())

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { Account } from '../../../src/core/account.ts'
 import type { Send } from '../../../src/core/ports.ts'
 import { createDeliveries } from '../../../src/pay/webhooks/deliver.ts'
-import { accountOfName } from '../../../src/platform/accounts/store.ts'
+import { accountOfName, leaveRoom } from '../../../src/platform/accounts/store.ts'
+import { createFollow } from '../../../src/platform/outbound/follow.ts'
 import type { Body } from '../../support/client.ts'
 import { resultOf } from '../../support/held-send.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -53,6 +54,27 @@ onEveryDatabase(
         (await api.get('/control/messages')).body.results[0]
       return { account, message }
     }
+
+    for (const [isReset, hops] of [
+      [false, ['/', '/1', '/2', '/3', '/4', '/5']],
+      [true, ['/']],
+    ] as const)
+      test(`An attempt follows redirects to ${hops.at(-1)} ${isReset ? 'once its account is reset' : 'while its account has its room'}`, async () => {
+        const { account } = await cancelled()
+        const { database, time } = service()
+        const asked: string[] = []
+        const send: Send = createFollow(async ({ url }) => {
+          asked.push(new URL(url).pathname)
+          if (isReset && asked.length === 1) {
+            const before = await account()
+            await leaveRoom(database, before, before, time.wall())
+          }
+          return { ...resultOf(302), next: { location: `/${asked.length}` } }
+        })
+        const onFault = (error: unknown) => assert.fail(String(error))
+        await createDeliveries({ database, time, send, onFault }).recover()
+        assert.deepEqual(asked, hops)
+      })
 
     test('The first attempt at what a stopped instance has left is made at the next start, and no claim holds it up', async () => {
       const { message } = await cancelled()

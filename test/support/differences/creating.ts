@@ -2,7 +2,7 @@ import type { Case } from '../../contract/differences.test.ts'
 import { activeAgreement } from '../agreements.ts'
 import { briefOf } from '../assertions.ts'
 import { type Client, webPayment } from '../client.ts'
-import { authorise, paidPayment, read } from '../journeys.ts'
+import { authorise, choose, paidPayment, read } from '../journeys.ts'
 import { HEADER } from '../new-payment.ts'
 
 const create = async (api: Client, fields: object, headers?: Record<string, string>) =>
@@ -23,9 +23,21 @@ export const creating = {
     'govuk-pay': '422 P0102 amount',
   },
   plainHttp: {
-    seen: api => create(api, { return_url: 'http://shop.example.org/back' }),
-    specification: '422 P0102 return_url',
-    'govuk-pay': '201',
+    async seen(api) {
+      const payment = await api.createPayment()
+      const { href } = payment._links.next_url
+      /** Where Chromium lets the form of the page lead, and the redirect after it. */
+      const leadsTo = async (path: string) =>
+        /form-action ([^;]+)/.exec(
+          (await api.get(path)).headers.get('content-security-policy') ?? '',
+        )?.[1]
+      const first = await leadsTo(href)
+      await choose(api, payment, 'success')
+      const second = await leadsTo(`${href}/confirm`)
+      return [await create(api, { return_url: 'http://shop.example.org/back' }), first, second]
+    },
+    specification: ['422 P0102 return_url', ...Array(2).fill("'self' https:")],
+    'govuk-pay': ['201', ...Array(2).fill("'self' https: http:")],
   },
   returnAddress: {
     seen: api => create(api, { return_url: 'https://shop.test/back' }),

@@ -203,7 +203,7 @@ export const states = {
     specification: 'created started submitted success',
     'govuk-pay': 'created started submitted success submitted success success submitted success',
   },
-  heldRefundTold: {
+  refundTold: {
     async seen(api) {
       const payment = await capturedPayment(api)
       const count = async () => (await read(api, payment)).refund_summary.amount_submitted
@@ -217,14 +217,20 @@ export const states = {
       }
       const held = [await count(), await told()]
       await control(api, `payments/${payment.payment_id}/complete`, { refund: true })
-      return [held, [await count(), await told()]]
+      const ended = [await count(), await told()]
+      await control(api, 'plans', { on: 'refundPayment', scenario: 'error' })
+      await post(api, payment, 'refunds', { amount: 100 })
+      await api.advance(6_000)
+      return [held, ended, [await count(), await told()]]
     },
     specification: [
       [300, 1],
       [300, 1],
+      [300, 2],
     ],
     'govuk-pay': [
       [300, 0],
+      [300, 1],
       [300, 1],
     ],
   },
@@ -239,15 +245,10 @@ export const states = {
       await api.advance(8 * DAY)
       const weekLater = await found()
       await api.advance(172 * DAY)
-      return [weekLater, await found()]
+      const [said] = /last \d+ days/.exec((await api.get(href)).body.description) ?? []
+      return [weekLater, await found(), said]
     },
-    specification: [
-      [404, 0],
-      [404, 0],
-    ],
-    'govuk-pay': [
-      [200, 1],
-      [404, 0],
-    ],
+    specification: [[404, 0], [404, 0], 'last 7 days'],
+    'govuk-pay': [[200, 1], [404, 0], 'last 180 days'],
   },
 } satisfies Record<string, Case>

@@ -5,6 +5,7 @@ import { sourceName } from '../../../pay/differences/source.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import {
   button,
+  buttonLink,
   details,
   insetText,
   type TagColour,
@@ -90,24 +91,30 @@ function howPart(visit: PageVisit, situation: string, line: string): Html {
   const [command = '', then] = line.split('# ')
   const shown = asTypedHere(command.trim().replace('$FARTHING_URL', visit.addresses.api))
   const act = shown !== '' && visit.config.control && actOf(situation, visit.account.behaviour)
-  const id = situation.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-  const plan = button({
-    id,
-    text: act && act.path === 'clock' ? 'Move the clock' : 'Plan it',
-    secondary: true,
-  })
-  return html`${
-    act
-      ? html`${actionForm(visit, 'make', html`${ui.hidden('situation', situation)}${plan}`)}${then}
+  if (!act)
+    return html`${command && ui.copied(situation, shown)}${then && html`<div>${then}</div>`}`
+  return html`${actPart(visit, situation, act)}${then}
 ${details('As a command', ui.copied(situation, shown))}`
-      : html`${command && ui.copied(situation, shown)}${then && html`<div>${then}</div>`}`
-  }`
 }
+
+function actPart(visit: PageVisit, situation: string, act: NonNullable<Act>): Html | false {
+  const id = situation.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const leading = (text: string, href: string) =>
+    html`<div>${buttonLink(id, text, href, { secondary: true })}</div>`
+  if (act === 'probe') return leading('Choose the receiver', `${visit.root}webhooks`)
+  if (typeof act !== 'object')
+    return leading(`Make a test account with ${act}`, `${visit.site}/console/accounts#name`)
+  const text = act.path === 'clock' ? 'Move the clock' : 'Plan it'
+  const plan = button({ id, text, secondary: true })
+  return actionForm(visit, 'make', html`${ui.hidden('situation', situation)}${plan}`)
+}
+
+type Act = ReturnType<typeof actOf>
 
 async function make({ context, account, form }: PageVisit): Promise<Next> {
   const act = actOf(form.get('situation') ?? '', account.behaviour)
   // The page has a button for each.
-  if (!act) throw pageFault(400)
+  if (typeof act !== 'object') throw pageFault(400)
   await steer(context, account, act)
   return { to: 'check', done: { code: act.path === 'clock' ? 'clock-moved' : 'planned' } }
 }

@@ -100,7 +100,8 @@ const moving = (path: 'capture' | 'cancel', to: Status, button: string): Payment
       context => moveOf(context, account, payment_id, path),
     )
     if (!result?.moved) return undefined
-    return { code: path === 'capture' ? 'captured' : 'cancelled-by-api' }
+    // Under govuk-pay the capture only follows.
+    return { code: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
   },
 })
 

@@ -47,7 +47,7 @@ export const back = definePage({
   section: 'payments',
   title: 'You are back',
   guest: returned,
-  read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
+  read: ({ context, account, id, now }) => findPayment(context.database, account, id, now),
   show: (visit, payment) =>
     payment
       ? html`${ui.paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${ui.statusTag(statusOf(payment))}`)}
@@ -276,9 +276,12 @@ async function makePayment(
 
 function codeOf(payment: Payment, ready: Ready | undefined): Code {
   if (ready) return endOf(payment, ready.scenario).code
-  // One in agreement mode has ended already.
-  if (statusOf(payment) === 'success') return 'succeeded'
-  return payment.given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+  const { authorisation_mode: mode } = payment.given
+  if (mode === 'web') return 'created'
+  if (mode === 'moto_api') return 'created-without-page'
+  const status = statusOf(payment)
+  if (status === 'failed') return 'declined'
+  return status === 'success' ? 'succeeded' : status === 'error' ? 'error' : 'charged'
 }
 
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */

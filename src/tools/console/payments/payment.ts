@@ -92,7 +92,7 @@ export const reportRoute = (context: ConsoleContext): Route => ({
 type PaymentVisit = Pick<PageVisit, 'context' | 'account' | 'now' | 'id'>
 
 const paymentOf = async ({ context, account, now, id }: PaymentVisit) =>
-  existing(await findPayment(context.database, account.room, id, now))
+  existing(await findPayment(context.database, account, id, now))
 
 async function read(visit: PaymentVisit) {
   const payment = await paymentOf(visit)

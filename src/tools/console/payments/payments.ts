@@ -175,7 +175,7 @@ async function pageOfId({ context, account, now, values }: Visit): Promise<strin
   const { room } = account
   const id = values.q.toLowerCase()
   if (!isId(id)) return undefined
-  if (await findPayment(database, room, id, now)) return `payments/${id}`
+  if (await findPayment(database, account, id, now)) return `payments/${id}`
   const [refund, message, webhook, exchange] = await Promise.all([
     findRefundOfAccount(database, room, id),
     findMessage(database, room, id),

@@ -93,7 +93,7 @@ async function readCaused(
   { caused, payment_id }: Exchange,
 ) {
   if (!caused || payment_id === null) return undefined
-  const payment = await findPayment(database, account.room, payment_id, now)
+  const payment = await findPayment(database, account, payment_id, now)
   const messages = await Promise.all(
     caused.messages.map(message_id => findMessage(database, account.room, message_id)),
   )

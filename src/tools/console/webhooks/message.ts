@@ -45,7 +45,7 @@ export const message = definePage({
     const message = await messageOf(visit)
     const { payment_id, message_id } = message
     const exchanges = await attemptsOfMessage(context.database, message, MOST_ATTEMPTS)
-    const payment = await findPayment(context.database, account.room, payment_id, now)
+    const payment = await findPayment(context.database, account, payment_id, now)
     const accepted = acceptedAmong(exchanges).get(message_id)
     return {
       message,

@@ -5,9 +5,10 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { endOf, endsIn } from './facts.ts'
+import { endOf } from './facts.ts'
+import { lastTold, type Told, toldIn } from './learnt.ts'
 import type { AccountRecord } from './record.ts'
-import { hasDone, hasSucceeded, isTaken, type Judged, type Row, rulesOf } from './rule.ts'
+import { hasDone, hasSucceeded, idOf, type Judged, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -32,13 +33,6 @@ const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
-const hasArrived = (each: Evidence): boolean => isTaken(each) && each.hand !== 'other'
-
-const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
-  (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
-
-export const idOf = ({ payment_id }: Evidence): string => payment_id ?? ''
-
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
 export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boolean =>
   lastGap >= began
@@ -46,20 +40,17 @@ export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boo
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
   at <= now - ms
 
-/**
- * Whether the client learnt of the payment since then: by a read, a search or a message that was taken. undefined where
- * the record does not tell.
- */
-function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
-  /** When a search listed a payment last, by the end of its identifier; '' for any. */
-  const listed = new Map<string, number>()
-  for (const { listed: states = {}, began } of record.exchanges)
-    for (const ends of Object.values(states)) for (const end of endsIn(ends)) listed.set(end, began)
+const isOutcome = ({ state }: Told): boolean => !/^(?:created|started|submitted)/.test(state)
+
+/** Whether the client was told so of a payment since then. undefined where the record does not show it. */
+function createLearnt(
+  record: AccountRecord,
+  is: (told: Told) => boolean,
+): (since: Evidence) => boolean | undefined {
+  const last = lastTold(toldIn(record.exchanges).filter(is))
   return since => {
-    const newest = ['', endOf(since.payment_id ?? '')].map(end => listed.get(end) ?? -1)
-    if (Math.max(...newest) >= since.began) return true
-    if (sinceOf(record, since).some(each => isRead(each) || hasArrived(each))) return true
-    return isGapSince(record, since) ? undefined : false
+    const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
+    return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
   }
 }
 
@@ -67,17 +58,25 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
 export const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
 
+/** Each so many in a row, from the first to the last within these milliseconds. */
+export const runsOf = (count: number, ms: number, all: readonly Evidence[]): Evidence[][] =>
+  all.flatMap((each, i) => {
+    const first = all[i + 1 - count]
+    return first && isWithin(ms, first, each) ? [all.slice(i + 1 - count, i + 1)] : []
+  })
+
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
   kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
-/** Of payments of which the client should have learnt since, unless they are young: how many it did not, and how bad that is. */
+/** Of payments of which the client should have been told so since, unless they are young: how many it was not, and how bad that is. */
 export function judgeLearnt(
   record: AccountRecord,
   all: readonly Evidence[],
+  is = isOutcome,
 ): Required<Pick<Judged, 'broken' | 'right'>> {
-  const hasLearnt = createLearnt(record)
+  const hasLearnt = createLearnt(record, is)
   const right = all.filter(hasLearnt)
   const evidence = all.filter(each => isOld(record, each) && hasLearnt(each) === false)
   const isNone = all.every(each => hasLearnt(each) === false)
@@ -90,18 +89,11 @@ const eventsOf = ({ state = '' }: Evidence): EventType[] =>
     ? ['card_payment_failed']
     : ['card_payment_succeeded', 'card_payment_captured']
 
-/** The first read of a payment that is one too many, in both times. */
+/** The first read of a payment that is one too many. */
 function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
-  let reads: Evidence[] = []
-  for (const each of ofPayment) {
-    if (each.state) reads = []
-    else if (hasDone('readPayment')(each)) {
-      reads.push(each)
-      const first = reads.at(-1 - MOST_READS)
-      if (first && isWithin(READS_WITHIN, first, each)) return each
-    }
-  }
-  return undefined
+  const looks = ofPayment.filter(each => each.state || hasDone('readPayment')(each))
+  const runs = runsOf(MOST_READS + 1, READS_WITHIN, looks)
+  return runs.find(run => !run.some(({ state }) => state))?.at(-1)
 }
 
 const OPEN = /^(?:created|started|failed P0020)/
@@ -121,7 +113,7 @@ const rows: Row[] = [
     record => {
       const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = ends.some(each => sinceOf(record, each).some(hasArrived))
+      const isByWebhook = toldIn(record.exchanges).some(({ by }) => by.kind === 'out')
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
@@ -141,15 +133,16 @@ const rows: Row[] = [
     'No payment was read after its user had returned.',
     record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+      const hasLearntElsewhere = createLearnt(record, ({ by }) => !by.listed)
       /** By the reference, the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()
       for (const each of record.exchanges.toReversed()) {
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
         if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
-        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later)))
-          right.push(each)
-        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
+        const isLearnt = hasLearntElsewhere(each)
+        if (isLearnt) right.push(each)
+        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && isLearnt === false)
           evidence.push(search)
       }
       return { broken: [{ evidence: ifEnough(evidence) }], right }
@@ -186,10 +179,8 @@ const rows: Row[] = [
           return isOpening(each) && (each.began >= end || (before && isOpening(before)))
         })
         // Once after the end, and twice before it, do not count.
-        const [before, after] = [true, false].map(is =>
-          again.filter(({ began }) => began < end === is),
-        )
-        return [before, after].flatMap((each = []) => (each.length > 1 ? each : []))
+        const parts = [...Map.groupBy(again, ({ began }) => began < end).values()]
+        return parts.flatMap(each => (each.length > 1 ? each : []))
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)
@@ -214,7 +205,7 @@ const rows: Row[] = [
           isOld(record, each, OPEN_FOR) &&
           !record.ofPayment.get(idOf(each))?.some(isEnded),
       )
-      const { broken, right } = judgeLearnt(record, open)
+      const { broken, right } = judgeLearnt(record, open, () => true)
       return { broken: broken.map(({ evidence }) => ({ evidence })), right }
     },
     OPEN_FOR,
@@ -248,19 +239,11 @@ const rows: Row[] = [
     'No refund was read.',
     ({ exchanges }) => {
       const reads = exchanges.filter(hasDone('readRefund'))
-      const evidence = [...Map.groupBy(reads, ({ about }) => about).values()].flatMap(all =>
-        all.filter((each, i) => {
-          const before = all.slice(Math.max(0, i - 2), i)
-          return (
-            before.length === 2 &&
-            before.every(
-              (one, place) =>
-                one.shown === 'refund submitted' &&
-                isWithin(REFUND_READ_AFTER, one, before[place + 1] ?? each),
-            )
-          )
-        }),
-      )
+      const pairs = [...Map.groupBy(reads, ({ about }) => about).values()]
+        .flatMap(all => runsOf(2, REFUND_READ_AFTER, all))
+        .filter(([one]) => one?.shown === 'refund submitted')
+      const tooSoon = new Set(pairs.map(([, again]) => again))
+      const evidence = pairs.flatMap(([one, again]) => (again && tooSoon.has(one) ? [again] : []))
       return { broken: [{ evidence }], right: reads }
     },
   ],

@@ -24,7 +24,7 @@ type Sent = { of: Special; nth: number; exchange: Exchange; isFollowed: boolean 
 export type Watched = { sent: readonly Sent[] } | { lacking: string }
 
 export const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
-const SEE_LOG = 'Your receiver answers before it looks: see its log.'
+const SEE_LOG = 'Your receiver answers before it looks, or does not look: see its log.'
 const TOO_FEW = `${SEE_LOG} What it does can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
 
 /** `payments`: paid ones that no other message of the probe is about. `suspects`: forgeries that were accepted. */

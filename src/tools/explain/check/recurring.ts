@@ -3,9 +3,9 @@
 import { DAY, HOUR, MINUTE } from '../../../core/time.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { idOf, judgeLearnt, made } from './outcomes.ts'
+import { judgeLearnt, made, runsOf } from './outcomes.ts'
 import { IDEMPOTENCY } from './requests.ts'
-import { type Row, rulesOf } from './rule.ts'
+import { idOf, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time. */
 const READ_WITHIN = 10 * MINUTE
@@ -42,7 +42,10 @@ const rows: Row[] = [
     inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
     'No agreement payment was made 10 minutes ago or more.',
     record => {
-      const charges = [...record.made.values()].filter(isCharge)
+      // One that was repeated with its key is answered 200.
+      const charges = [...record.made.values()].filter(
+        ({ created }) => created?.mode === 'agreement',
+      )
       const { broken, right } = judgeLearnt(record, charges)
       const sentence = `${LATER} The answer has no agreement_id here; in production it has one.`
       const isHere = record.behaviour === 'specification'
@@ -80,7 +83,7 @@ const rows: Row[] = [
     'A payment was taken with an agreement within 48 hours after one was declined. Its documentation says to wait so long, and to tell the user before.',
     'Plan the next try two days later or more.',
     documented('recurring_payments/#handling-failed-recurring-payments-that-can-be-retried'),
-    'No recurring payment was declined.',
+    'No recurring payment was declined that may be tried again.',
     ({ exchanges, ofPayment }) => {
       const [soon, many, right]: [Evidence[], Evidence[], Evidence[]] = [[], [], []]
       const declinedAt = (each: Evidence): number | undefined =>
@@ -95,9 +98,9 @@ const rows: Row[] = [
           const before = tries[i - 1]
           const at = before && declinedAt(before)
           if (at !== undefined && each.at - at < RETRY_AFTER) soon.push(each)
-          const first = tries[i - MOST_TRIES]
-          if (first && declined.length > 0 && each.at - first.at < TRIES_WITHIN) many.push(each)
         })
+        if (declined.length === 0) continue
+        many.push(...runsOf(MOST_TRIES + 1, TRIES_WITHIN, tries).flatMap(run => run.slice(-1)))
       }
       const sentence =
         'More than 15 payments were tried with an agreement in 30 days, and some were declined. Its documentation says that card issuers may charge for that.'

@@ -4,7 +4,7 @@ import { SECOND } from '../../../core/time.ts'
 import { postsASecond } from '../../../pay/differences/arriving.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { isWithin, made } from './outcomes.ts'
+import { isWithin, made, runsOf } from './outcomes.ts'
 import { hasDone, type Row, rulesOf } from './rule.ts'
 
 /** Requests in a second of each kind. */
@@ -45,12 +45,9 @@ export const IDEMPOTENCY = documented(
 
 /** Those that repeat one of these whose answer was lost, within 30 seconds. */
 const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
-  [...Map.groupBy(posts, ({ content }) => content).values()].flatMap(equal =>
-    equal.filter((each, i) => {
-      const before = equal[i - 1]
-      return before && isLost(before) && isWithin(REPEATED_WITHIN, before, each)
-    }),
-  )
+  [...Map.groupBy(posts, ({ content }) => content).values()]
+    .flatMap(equal => runsOf(2, REPEATED_WITHIN, equal))
+    .flatMap(([before, again]) => (before && again && isLost(before) ? [again] : []))
 
 const isOfMetadata = (told: string): boolean => told.includes(':')
 const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
@@ -59,12 +56,9 @@ const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
 const isRefusal = ({ ended, status, code }: Evidence): boolean =>
   code !== undefined && /^(?:sent|replaced)$/.test(ended) && Math.floor((status ?? 0) / 100) === 4
 
-/** What return_url tells, in words, by what `Created.told` has of it. */
-const secrets: [what: string, is: (told: string) => boolean][] = [
-  ['the reference', told => told === 'reference'],
-  ['the email', told => told === 'email'],
-  ['a value of the metadata', isOfMetadata],
-]
+/** What return_url tells, in words. */
+const METADATA = 'a value of the metadata'
+const whatIn = (told: string): string => (isOfMetadata(told) ? METADATA : `the ${told}`)
 
 const rows: Row[] = [
   [
@@ -83,19 +77,18 @@ const rows: Row[] = [
       const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       for (const ofKind of kinds.values()) {
-        /** Where the newest three begin that were under way together. */
-        let together = -1
-        ofKind.forEach((each, i) => {
-          const start = Math.max(0, i - MOST_IN_A_SECOND)
-          const inFlight = ofKind
-            .slice(start, i + 1)
-            .flatMap((one, place) => (one.began + one.ms >= each.began ? [start + place] : []))
-          together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
-          if (together < start) return
-          const first = ofKind[i - MOST_IN_A_SECOND]
-          if (first && isWithin(SECOND, first, each)) evidence.push(each)
-          else right.push(each)
-        })
+        /** Those that began while two others were under way. */
+        const together = new Set(
+          ofKind.filter((each, i) => {
+            const before = ofKind.slice(Math.max(0, i - MOST_IN_A_SECOND), i)
+            const inFlight = before.filter(({ began, ms }) => began + ms >= each.began)
+            return inFlight.length >= LEAST_AT_ONCE - 1
+          }),
+        )
+        const runs = runsOf(MOST_IN_A_SECOND + 1, SECOND, ofKind)
+        const many = runs.filter(run => run.some(each => together.has(each)))
+        evidence.push(...many.flatMap(run => run.slice(-1)))
+        right.push(...together)
       }
       return { broken: [{ evidence }], right }
     },
@@ -135,7 +128,7 @@ const rows: Row[] = [
     'C6',
     'warn',
     'What return_url contains',
-    'return_url contains what is known of the payment. Whoever guesses another one may see another payment.',
+    'return_url contains what is known of the payment. Whoever knows or guesses that of another one may see that payment.',
     'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
     documented('integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service'),
     'No payment was created in web mode.',
@@ -148,10 +141,10 @@ const rows: Row[] = [
         const values = names.get(nameOf(told)) ?? []
         return !isOfMetadata(told) || (values.length > 1 && new Set(values).size === values.length)
       }
-      const broken = secrets.map(([what, is]) => ({
-        sentence: `return_url contains ${what} of the payment. Whoever guesses another one may see another payment.`,
+      const broken = ['the reference', 'the email', METADATA].map(what => ({
+        sentence: `return_url contains ${what} of the payment. Whoever knows or guesses that of another one may see that payment.`,
         evidence: creates.filter(({ created }) =>
-          created?.told?.some(told => is(told) && isOfOne(told)),
+          created?.told?.some(told => whatIn(told) === what && isOfOne(told)),
         ),
       }))
       return { broken, right: creates }
@@ -167,23 +160,22 @@ const rows: Row[] = [
     'No POST was refused.',
     ({ exchanges }) => {
       const posts = exchanges.filter(({ content }) => content !== undefined)
-      const impatient = new Set<Evidence>()
-      const evidence = new Set<Evidence>()
-      for (const equal of Map.groupBy(posts, ({ content }) => content).values())
-        equal.forEach((each, i) => {
-          const before = equal[i - 1]
-          if (before?.status === 429 && isWithin(SECOND + before.ms, before, each))
-            impatient.add(each)
-          const alike = equal.slice(Math.max(0, i + 1 - LEAST_REFUSALS), i + 1)
-          const isLoop = alike.every(one => isRefusal(one) && one.code === each.code)
-          const first = alike[LEAST_REFUSALS - 1] && alike[0]
-          if (first && isLoop && isWithin(REFUSED_WITHIN, first, each))
-            for (const one of alike) evidence.add(one)
-        })
+      const equal = [...Map.groupBy(posts, ({ content }) => content).values()]
+      const loops = equal
+        .flatMap(all => runsOf(LEAST_REFUSALS, REFUSED_WITHIN, all))
+        .filter(run => run.every(each => isRefusal(each) && each.code === run[0]?.code))
+      const impatient = equal.flatMap(all =>
+        all.filter((each, i) => {
+          const before = all[i - 1]
+          return before?.status === 429 && isWithin(SECOND + before.ms, before, each)
+        }),
+      )
       const sentence =
-        'A request was repeated within a second after its 429. Its documentation says to wait a second, and longer each time.'
-      const atOnce = { source: documented('api_reference/#rate-limits'), sentence }
-      const broken = [{ evidence: [...evidence] }, { ...atOnce, evidence: [...impatient] }]
+        'A request was repeated within a second after its 429. Its documentation says that it can be repeated after a second.'
+      const advice = 'Wait a second before you repeat it, and longer each time.'
+      const atOnce = { source: documented('api_reference/#rate-limits'), sentence, advice }
+      const evidence = [...new Set(loops.flat())]
+      const broken = [{ evidence }, { ...atOnce, evidence: impatient }]
       return { broken, right: posts.filter(isRefusal) }
     },
   ],
@@ -196,7 +188,9 @@ const rows: Row[] = [
     inCode('publicapi', 'service/CreateRefundService.java', '49-78'),
     'No refund was made.',
     ({ exchanges }) => {
-      const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
+      const refunds = exchanges.filter(
+        ({ kind, operation, effect }) => kind === 'api' && operation === 'refundPayment' && effect,
+      )
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const again = repeatedAmong(unguarded)
       if (again.length > 0) return { broken: [{ evidence: again }] }

@@ -67,6 +67,8 @@ export type Judged = {
   unclear?: readonly Sighting[]
 }
 
+export const idOf = ({ payment_id }: Evidence): string => payment_id ?? ''
+
 export const hasSucceeded = ({ status }: Pick<Evidence, 'status'>): boolean => isSuccess(status)
 
 export const hasDone = (operation: string) => (each: Pick<Evidence, 'operation' | 'status'>) =>

@@ -76,7 +76,7 @@ final class Farthing {
     /** An account that shares nothing with another test. */
     static Farthing account() throws Exception {
         var parent = SHARED.get();
-        var made = parent.ask("POST", "/control/accounts", null, 201);
+        var made = parent.ask("POST", "/control/accounts", Map.of("behaviour", "govuk-pay"), 201);
         return new Farthing(parent.url, made.get("key").textValue(), made.get("account").textValue());
     }
 
