@@ -76,7 +76,6 @@ describe('A file of src', () => {
       'platform/outbound/send',
       'tools/control/wait',
       'tools/deliver/listeners',
-      'tools/record/batches',
       'tools/watch',
       'tools/explain/check/ask',
       'tools/explain/check/probing',
