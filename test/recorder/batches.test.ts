@@ -70,21 +70,6 @@ test('2,000 rows wait to be written, and what comes then is one row that counts'
   )
 })
 
-test('of rows that arrive at once 16 are made in each turn of the event loop', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { batches, record, resolve, made } = createHeldBatches()
-  for (let i = 0; i < 60; i++) record()
-  const counts: number[] = []
-  for (let turn = 0; turn < 4; turn++) {
-    await new Promise(setImmediate)
-    counts.push(made.length)
-  }
-  assert.deepEqual(counts, [16, 32, 48, 48], 'the last wait for the next write')
-  resolve(true)
-  await batches.close()
-  assert.equal(made.length, 60)
-})
-
 test('exchanges that arrive while others are written wait for the next write', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { batches, record, resolve, writes } = createHeldBatches()

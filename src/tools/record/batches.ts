@@ -156,14 +156,12 @@ function createQueue(ports: BatchPorts) {
 
   /**
    * Makes rows after the responses, but does not leave all of them to the next write: objects of a request that are
-   * held so long leave V8's young generation, which took some 20 MB more under load. The others wait for the next turn: of
-   * long bodies each takes a millisecond.
+   * held so long leave V8's young generation, which took some 20 MB more under load.
    */
   function makeRows(): void {
-    const made = arrived.splice(0, ROWS_AT_ONCE).map(each => rowOf(ports, each))
-    for (const row of made) bytes += row.bytes
-    rows.push(...made)
-    if (arrived.length >= ROWS_AT_ONCE) setImmediate(makeRows)
+    const newRows = arrived.splice(0).map(exchange => rowOf(ports, exchange))
+    for (const row of newRows) bytes += row.bytes
+    rows.push(...newRows)
   }
 
   return {
@@ -175,7 +173,7 @@ function createQueue(ports: BatchPorts) {
     length: () => rows.length + arrived.length,
     /** Removes and returns the oldest that are written together. */
     take(most: number): Row[] {
-      while (rows.length < most && arrived.length > 0) makeRows()
+      makeRows()
       const taken: Row[] = []
       for (let size = 0; taken.length < most && size < MOST_BYTES; ) {
         const row = rows.shift()
