@@ -66,10 +66,10 @@ export async function createApp(
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
   const limits = createLimits(server, stopping)
-  function prepare(each: FastifyInstance): void {
-    decorateRequests(each)
-    watch?.(each)
-    limits.watch(each)
+  function prepare(app: FastifyInstance): void {
+    decorateRequests(app)
+    watch?.(app)
+    limits.watch(app)
   }
   prepare(server)
   const chapters = chaptersOf(context, { ...parts, isStopping })

@@ -72,7 +72,7 @@ function fixedKeysOf({ apiKey, apiKeys }: Settings): FixedKey[] {
   const own =
     apiKey === undefined ? [] : [{ account: DEFAULT_ACCOUNT, key: apiKey, key_id: 'configured' }]
   const pairs = apiKeys.map((pair, i) => ({ ...pair, key_id: `configured${i + 1}` }))
-  return [...own, ...pairs].map(each => ({ ...each, hash: hash('sha256', each.key) }))
+  return [...own, ...pairs].map(pair => ({ ...pair, hash: hash('sha256', pair.key) }))
 }
 
 function readSetting({ name, parse, rule, unset, isSecret }: Setting, text: string | undefined) {
@@ -96,8 +96,8 @@ function repeated(name: string, text: string): string {
   return `. It is ${JSON.stringify(start)}${isMeant ? `: did you mean http://${text}?` : ''}`
 }
 
-const needs = (given: Setting, absent: Setting): string =>
-  `${given.name} needs ${absent.name}: set both or neither`
+const needs = (present: Setting, absent: Setting): string =>
+  `${present.name} needs ${absent.name}: set both or neither`
 
 const PREFIX = /^FARTHING_/
 

@@ -92,20 +92,19 @@ export const check = defineCommand({
     else show(report, service.url)
     if (options.situations) return 0
     if (failing.length > 0) return EXIT.wrong
-    refuseUnjudged(report, options)
+    refuseNotSeen(report, options)
     return 0
   },
 })
 
 const isOfProbe = ({ rule }: Body): boolean => /^R\d/.test(rule)
-const isUnjudged = ({ level }: Body): boolean => level === 'not seen'
+const isNotSeen = ({ level }: Body): boolean => level === 'not seen'
 
-/** What judged nothing has not passed. */
-function refuseUnjudged({ findings, kept }: Body, { probe }: CheckOptions): void {
+function refuseNotSeen({ findings, kept }: Body, { probe }: CheckOptions): void {
   const ofProbe = findings.filter(isOfProbe)
-  if (probe !== undefined && ofProbe.every(isUnjudged))
+  if (probe !== undefined && ofProbe.every(isNotSeen))
     throw new CommandError('The probe judged nothing, so nothing of it has passed.')
-  if (!findings.every(isUnjudged)) return
+  if (!findings.every(isNotSeen)) return
   const why =
     kept > 0
       ? ''
@@ -124,13 +123,13 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
   const report = await service.ask('GET', `/control/check?${query}`)
   return {
     ...report,
-    findings: [...report.findings, ...(probed?.findings ?? [])].map(each => ({
-      ...each,
-      advice: asTypedHere(each.advice),
+    findings: [...report.findings, ...(probed?.findings ?? [])].map(finding => ({
+      ...finding,
+      advice: asTypedHere(finding.advice),
     })),
-    situations: report.situations.map((each: Body) => ({
-      ...each,
-      line: asTypedHere(each.line).replace('$FARTHING_URL', service.url),
+    situations: report.situations.map((situation: Body) => ({
+      ...situation,
+      line: asTypedHere(situation.line).replace('$FARTHING_URL', service.url),
     })),
   }
 }
@@ -153,7 +152,8 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
       : `${kept} requests and deliveries since ${from}`
   print(`${window}${missing}. The account’s clock says ${to}.`)
   const byLevel = Map.groupBy<string, Body>(findings, ({ level }) => level)
-  for (const level of LEVELS) for (const each of byLevel.get(level) ?? []) showOne(level, each, url)
+  for (const level of LEVELS)
+    for (const finding of byLevel.get(level) ?? []) showOne(level, finding, url)
   const count = (level: string) => byLevel.get(level)?.length ?? 0
   print(
     `\n${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
@@ -168,8 +168,8 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
   )
   if (count('fail') + count('warn') + count('note') > 0)
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
-  const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
-  for (const [sentence, rules] of Map.groupBy(unjudged, ({ sentence }: Body) => sentence)) {
+  const notSeen = findings.filter(isOfProbe).filter(isNotSeen)
+  for (const [sentence, rules] of Map.groupBy(notSeen, ({ sentence }: Body) => sentence)) {
     const ids = rules.map(({ rule }: Body) => rule)
     print(`\nNot judged: ${ids.join(', ')}\n  ${oneLine(sentence, 500)}`)
   }
@@ -202,7 +202,7 @@ const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]
 /** `failing` are those of its findings that count as failures. The tag escapes for XML as well. */
 function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
   const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
-  const failed = rules.filter(rule => rule.some(each => failing.includes(each)))
+  const failed = rules.filter(rule => rule.some(finding => failing.includes(finding)))
   const skipped = rules.filter(([first]) => first.level === 'not seen')
   const document = html`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>

@@ -108,7 +108,7 @@ function explainUsage(text: string): string {
     return "farthing: unknown command 'start'\n(Did you mean serve?)\n"
   const [, option = ''] = /^error: unknown option '--([a-z-]+)/.exec(text) ?? []
   const name = option.replaceAll('-', '_').toUpperCase()
-  const setting = SETTINGS.find(each => each.replace('FARTHING_', '') === name)
+  const setting = SETTINGS.find(setting => setting.replace('FARTHING_', '') === name)
   return setting
     ? `farthing: unknown option '--${option}': set the environment variable ${setting} instead\n`
     : text.replace(/^error: /, 'farthing: ')

@@ -55,8 +55,8 @@ function offerFiles(root: RootCommand, command: CommanderCommand, path = ''): vo
   }
   const argument = args.get('file')
   if (argument) argument.handler = () => leaveToShell(root)
-  for (const each of command.commands)
-    offerFiles(root, each, path ? `${path} ${each.name()}` : each.name())
+  for (const inner of command.commands)
+    offerFiles(root, inner, path ? `${path} ${inner.name()}` : inner.name())
 }
 
 /** tab sets and then prints that no file fits. Without that, once, the shell completes the names of files itself. */

@@ -59,7 +59,7 @@ type CommandOf<Options, Argument, Code extends number> = Description & {
   options?: Options
   /** What its exit codes mean, beside those that every command has: see EXIT. */
   exitCodes?: { [Each in Code]: string }
-  run(given: Invocation<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
+  run(invocation: Invocation<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
 }
 export type Command = CommandOf<Rows, Row, number>
 export type CommandGroup = Description & { commands: Record<string, Command> }

@@ -106,10 +106,10 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const refused = await refusedReturnUrl(service)
   const again = refused === undefined ? undefined : await makePayment(service, refused)
   const isAllowed = again?.status === 201
-  const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
-  yield made.refused
-    ? checksOf('pages').fail(sentence(made.refused))
-    : await checkLinks(made.body, pagesUrl, service.url)
+  const created = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
+  yield created.refused
+    ? checksOf('pages').fail(sentence(created.refused))
+    : await checkLinks(created.body, pagesUrl, service.url)
   if (refused !== undefined && !isAllowed)
     yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
@@ -131,10 +131,10 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
   const { status, body } = await service.request('GET', `/control/requests?${query}`)
   if (status !== 200) return undefined
   return body.results.findLast(
-    (each: Body) =>
-      each.answer?.body?.field === 'return_url' &&
-      each.body?.reference !== REFERENCE &&
-      /^http:/i.test(each.body?.return_url ?? ''),
+    (request: Body) =>
+      request.answer?.body?.field === 'return_url' &&
+      request.body?.reference !== REFERENCE &&
+      /^http:/i.test(request.body?.return_url ?? ''),
   )?.body.return_url
 }
 

@@ -67,7 +67,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
 
 /** Of these messages those that failed and that nobody has sent by hand since, with success. */
 async function failedAmong(service: Service, messages: Body[]): Promise<Body[]> {
-  const failed = messages.filter(each => each.last_delivery_status === 'FAILED')
+  const failed = messages.filter(message => message.last_delivery_status === 'FAILED')
   const isAccepted = await Promise.all(
     failed.map(async ({ webhook_message_id }) => {
       const path = `/control/messages?message_id=${webhook_message_id}`

@@ -115,7 +115,7 @@ function show(
   }
   const delivered = status === 'SUCCESSFUL'
   const reason = cause ? `${result} (${cause})` : result
-  const about = [event_type, payment_id].map(each => oneLine(String(each ?? '-')))
+  const about = [event_type, payment_id].map(value => oneLine(String(value ?? '-')))
   const line = [timeOfDay(at), ...about]
   if (options.forwardTo)
     line.push(

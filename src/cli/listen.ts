@@ -91,8 +91,8 @@ export const listen = defineCommand({
 })
 
 function parseEvents(text: string, before: EventType[] = []): EventType[] {
-  const given = text.split(',').map(type => type.trim())
-  const types = eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')
+  const names = text.split(',').map(type => type.trim())
+  const types = eventTypesIn(names, 'specification') ?? eventTypesIn(names, 'govuk-pay')
   if (types) return [...new Set([...before, ...types])]
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }

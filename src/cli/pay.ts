@@ -103,13 +103,13 @@ function addField(text: string, fields?: Json): Json {
 }
 
 /** Throws for a field that the API does not know: it would ignore it. */
-function withField(given: unknown, path: string[], value: string, schema: Fields): Json {
+function withField(input: unknown, path: string[], value: string, schema: Fields): Json {
   const { properties = {}, additionalProperties } = schema
   const [name = '', ...rest] = additionalProperties ? [path.join('.')] : path
   const inner = additionalProperties ?? new Map(Object.entries(properties)).get(name)
   if (!inner)
     throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
-  const fields = given as Json | undefined // by the schema
+  const fields = input as Json | undefined // by the schema
   const isWhole = rest.length === 0 || typeof fields?.[name] !== 'object'
   if (fields && Object.hasOwn(fields, name) && isWhole) throw wrongUsage(`${name} is given twice.`)
   const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)

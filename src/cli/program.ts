@@ -23,7 +23,7 @@ type Shell = {
   end: (exitCode: number) => void
 }
 
-export const isGroup = (each: Command | CommandGroup): each is CommandGroup => 'commands' in each
+export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => 'commands' in entry
 
 export function addCommand(
   parent: CommanderCommand,

@@ -48,8 +48,8 @@ export type ServiceOptions = OptionsOf<typeof serviceOptions>
 /** The service and the key that the options or the settings name. */
 export async function connect(config: Config, options: ServiceOptions): Promise<Service> {
   const url = options.url ?? config.url
-  const given = options.key === '-' ? (await text(process.stdin)).trim() : options.key
-  const key = given ?? config.apiKey
+  const option = options.key === '-' ? (await text(process.stdin)).trim() : options.key
+  const key = option ?? config.apiKey
   if (!key)
     throw wrongUsage(
       hint`there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
@@ -155,7 +155,7 @@ function refusalOf(
 ): CommandError {
   const { code, status, field, header, message, description = message } = body ?? {}
   // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
-  const isJson = [code, status].some(each => typeof each === 'string') || code === statusCode
+  const isJson = [code, status].some(value => typeof value === 'string') || code === statusCode
   const isPage = statusCode >= 400 && headers['content-security-policy'] !== undefined
   if (!isJson && !isPage) return new AnotherAnswered(url, statusCode)
   const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')

@@ -172,8 +172,8 @@ function createHistory(account: Account, newId: NewId) {
     const created = course.setsUp ? makeAgreement(newId(at), room, fields) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const made = { given, agreement: used, origin: 'seed' } as const
-    const { after } = makePayment({ newId, secrets }, account, at, made)
+    const input = { given, agreement: used, origin: 'seed' } as const
+    const { after } = makePayment({ newId, secrets }, account, at, input)
     const payment = withDueSteps(applyTriggers(after, course.triggers, at), used)
     const end = payment.captured_at ?? at + course.triggers.length * STEP
     const agreement =

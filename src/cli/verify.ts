@@ -58,14 +58,14 @@ export const verify = defineCommand({
         `the variable ${keyEnv} is not set: it must hold the signing key (--key-env names another one)`,
       )
     // A receiver may use the API key by mistake.
-    const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(each => each !== '')
-    const given = { header: signature, computed, apiKeys }
+    const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(apiKey => apiKey !== '')
+    const input = { header: signature, computed, apiKeys }
     const body = message === undefined ? await buffer(process.stdin) : await pipedInput()
     const problem = bodyProblem(body) ?? keyProblem(signingKey ?? '')
     if (problem) throw wrongUsage(problem)
     const analysis = await (message === undefined
-      ? analyse({ ...given, body: body ?? Buffer.alloc(0), key: signingKey ?? '' })
-      : compareWith(message, { ...given, key: signingKey, body }, () => connect(config(), options)))
+      ? analyse({ ...input, body: body ?? Buffer.alloc(0), key: signingKey ?? '' })
+      : compareWith(message, { ...input, key: signingKey, body }, () => connect(config(), options)))
     const matches = analysis.verdict !== 'mismatch'
     if (options.json) printJson({ matches, sentence: analysis.sentence })
     else printAnalysis(analysis, matches)
@@ -76,7 +76,7 @@ export const verify = defineCommand({
 /** `farthing verify --ask`: exit code 3 unless the receiver accepts the message and refuses a wrong signature. */
 async function askReceiver(config: Config, id: string, options: VerifyOptions) {
   const { message, signature, keyEnv, computed } = options
-  if ([message, signature, keyEnv, computed].some(each => each !== undefined))
+  if ([message, signature, keyEnv, computed].some(value => value !== undefined))
     throw wrongUsage(
       '--ask takes nothing else: the receiver is asked, and what it answers is compared',
     )
@@ -88,7 +88,7 @@ async function askReceiver(config: Config, id: string, options: VerifyOptions) {
     print(colour(accepts ? 'green' : 'red', line(result.sentence)))
     print(`\n${asTypedHere(result.advice).split('\n').map(line).join('\n  ')}`)
     print(`\n${result.posts} ${result.posts === 1 ? 'copy' : 'copies'} sent. What shows it:`)
-    for (const each of result.evidence) print(`  ${service.url}/console/requests/${each}`)
+    for (const exchange of result.evidence) print(`  ${service.url}/console/requests/${exchange}`)
   }
   return accepts ? 0 : EXIT.wrong
 }
@@ -112,10 +112,10 @@ const MOST_KEYS = 20
 
 async function compareWith(
   id: string,
-  { body, ...given }: Input,
+  { body, ...rest }: Input,
   connected: () => Promise<Service>,
 ): Promise<Analysis> {
-  const isNothing = [given.header, given.computed, given.key].every(each => each === undefined)
+  const isNothing = [rest.header, rest.computed, rest.key].every(value => value === undefined)
   if (isNothing && !body?.length) throw wrongUsage(NOTHING_GIVEN)
   const service = await connected()
   const path = `/control/messages?message_id=${encodeURIComponent(id)}`
@@ -137,7 +137,7 @@ async function compareWith(
       return { name: webhookName(other), key: other.signing_key }
     }),
   )
-  return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
+  return analyse({ ...rest, body: body?.length ? body : undefined, message, keys })
 }
 
 function printAnalysis({ sentence, advice, difference }: Analysis, matches: boolean): void {

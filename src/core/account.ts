@@ -1,8 +1,8 @@
-/** How an account answers where the specification and GOV.UK Pay differ: to the letter of one, or as the other is known to. */
+/** Where the two differ, an account follows the letter of the specification, or answers as GOV.UK Pay is known to. */
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
 
-/** What an account of each does, after `it`. */
+/** Completes a sentence that begins with `it`, for an account of each behaviour. */
 export const behaviourMeanings: Readonly<Record<Behaviour, string>> = {
   specification: 'answers to the letter of the specification',
   'govuk-pay': 'answers as GOV.UK Pay does where that differs from the specification',
@@ -10,9 +10,9 @@ export const behaviourMeanings: Readonly<Record<Behaviour, string>> = {
 
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
-  /** Unique. That of a test account begins with its parent's: `givenName` is what people call it. */
+  /** Unique. The name of a test account begins with its parent's; `givenName` returns the part that people use. */
   name: string
-  /** What the column `account` holds, except in `api_keys` and `ended_rooms`, which have the account's name there. */
+  /** The value of the column `account`, except in `api_keys` and `ended_rooms`, which have the account's name there. */
   room: string
   /** Milliseconds that the account's clock is ahead of the machine's. */
   clock_offset: number
@@ -20,11 +20,11 @@ export type Account = {
   frozen_at: number | null
   parent: string | null
   epoch: number
-  /** It holds until the next reset; that of the default account until the next start. */
+  /** Changes with a reset; in the default account with a start of the service. */
   behaviour: Behaviour
 }
 
-/** The columns of an `Account`, of which no other table has one. */
+/** The columns of an `Account`. No other table has columns of these names. */
 export const ACCOUNT_COLUMNS = 'name, room, clock_offset, frozen_at, parent, epoch, behaviour'
 
 /** The account in a row that has other columns too. */
@@ -33,7 +33,7 @@ export const accountIn = (row: Account): Account => {
   return { name, room, clock_offset, frozen_at, parent, epoch, behaviour }
 }
 
-/** Whose places, turns and shares the account uses: its own, or those of its parent. */
+/** The account whose places, turns and shares this one uses: itself, or its parent. */
 export const ownerOf = ({ name, parent }: Account): string => parent ?? name
 
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
@@ -49,7 +49,7 @@ export const newAccount = (name: string, behaviour: Behaviour = 'specification')
   behaviour,
 })
 
-/** Two parents can have test accounts of one name. No name that somebody gives has the slash. */
+/** Two parents can have test accounts of one name. The slash is in no name that somebody gives. */
 export const testAccountName = (parent: string, name: string): string => `${parent}/${name}`
 
 export const newTestAccount = (parent: string, name: string, behaviour?: Behaviour): Account => ({

@@ -65,7 +65,7 @@ const fault = (...of: string[]): PlannedError => ({
   text: 'a system behind the API has a fault',
 })
 
-/** For what never happens here: only a plan answers with one. The statuses are those of GOV.UK Pay's source. */
+/** Codes that never occur here but by a plan. The statuses are those of GOV.UK Pay's source. */
 export const onlyByPlan = {
   P0195: { status: 422, of: CREATIONS, text: 'the account may not take moto_api payments' },
   P0196: {
@@ -115,7 +115,7 @@ const planned = Object.entries(onlyByPlan).map(([code, { text }]) => [
   code,
   `Never here without a plan: ${text}`,
 ])
-/** What every code means. /openapi.json and /docs print this. */
+/** The meaning of every code, for /openapi.json and /docs. */
 export const meanings = Object.fromEntries(
   [...Object.entries(happening), ...planned].toSorted(),
 ) as Record<Code, string>

@@ -1,8 +1,8 @@
 import type { Behaviour } from './account.ts'
 
-/** What the settings say, once read. src/app/config.ts reads them. */
+/** The settings, as src/app/config.ts reads them. */
 
-/** `host` or `host:port`, as URL normalises the host. They may have any address, and http. */
+/** `host` or `host:port`, as URL normalises the host. These hosts may have any address, and http. */
 export type AllowedHosts = ReadonlySet<string>
 
 export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
@@ -23,11 +23,11 @@ export type Config = {
   port: number
   host: string
   database: DatabaseAddress
-  /** Of the account `default`, and of accounts as they are made for the keys of the settings or by a command. */
+  /** The behaviour of the account `default`, and of accounts that the settings' keys or a command create. */
   behaviour: Behaviour
   /** The key with which commands speak to the service; for the service a fixed key of the default account. */
   apiKey: string | undefined
-  /** That one, and those of FARTHING_API_KEYS. */
+  /** The keys of FARTHING_API_KEY and FARTHING_API_KEYS. */
   fixedKeys: readonly FixedKey[]
   /** The API's address in links, without a trailing slash. If undefined, the request's Host is used. */
   baseUrl: string | undefined
@@ -35,9 +35,9 @@ export type Config = {
   pagesUrl: string | undefined
   /** The address of the service that commands speak to, without a trailing slash. */
   url: string
-  /** Those of FARTHING_CALLBACK_HOSTS, and the host and port of the fixed webhook. */
+  /** The hosts of FARTHING_CALLBACK_HOSTS, and host and port of the fixed webhook. */
   callbackHosts: AllowedHosts
-  /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
+  /** The hosts of FARTHING_RETURN_HOSTS: a return_url may name them over plain http. */
   returnHosts: AllowedHosts
   fixedWebhook: FixedWebhook | undefined
   /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
@@ -51,7 +51,7 @@ export type Config = {
   control: boolean
   metricsPort: number | undefined
   logLevel: string
-  /** Whether the test library has started the service: who uses it has options, and none of the settings. */
+  /** Whether the test library has started the service: its users set options, and no variables. */
   isLibrary: boolean
   /** A warning for each variable that looks like a setting but is not one. */
   warnings: string[]

@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** One that has no code for the client, as the framework of GOV.UK Pay sends it. Its `code` is for the log and the record. */
+/** An error without a code for the client, as GOV.UK Pay's framework sends it. Its `code` is for log and record. */
 export class PlainError extends ApiError {}
 
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
@@ -195,7 +195,7 @@ const PATH_MISTAKES = {
     'but with /v1 before it there is one. Add /v1 to the base address of your client or to its paths',
 }
 
-/** Never says what the client sent. */
+/** Repeats nothing that the client sent. */
 const noEndpoint = (more: string) =>
   new ApiError(404, 'P0911', `there is no endpoint with this path${more}`)
 
@@ -226,10 +226,10 @@ export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
     `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )
 
-/** A request that GOV.UK Pay fails over without an error of its own. */
+/** A request at which GOV.UK Pay fails, without an error of its own. */
 export const unprocessed = () => new PlainError(500, 'P0999', 'the request could not be processed')
 
-/** What the firewall of GOV.UK Pay blocks; `rule` completes the sentence that begins with the request. */
+/** A request that the firewall of GOV.UK Pay blocks; `rule` completes the sentence that begins with the request. */
 export const blocked = (rule: string) => new ApiError(400, 'P0920', `the request ${rule}`)
 
 /** Only under the behaviour `govuk-pay`, or by a plan of a test. The Specification, *Errors*, describes it. */

@@ -1,9 +1,9 @@
-/** Who asked for a result, with what it was asked for. */
+/** A call that waits for its result. */
 type Asked<Item, Result> = { item: Item } & Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
- * What is asked for of a key during a run shares the next run, at most `most` together; where more waits, up to `atOnce`
- * runs go on side by side. `work` resolves to one result per item, in their order.
+ * Calls for a key during a run share the next run, at most `most` together; where more wait, up to `atOnce` runs go on
+ * side by side. `work` resolves to one result per item, in their order.
  */
 export function createGathering<Item, Result>(
   most: number,
@@ -14,7 +14,7 @@ export function createGathering<Item, Result>(
   const lines = new Map<string, { asked: Asked<Item, Result>[]; runs: number }>()
 
   async function run(key: string): Promise<void> {
-    // What is asked for in the same turn belongs to the first run.
+    // Calls in the same turn belong to the first run.
     await undefined
     const line = lines.get(key)
     while (line && line.asked.length > 0) {
@@ -44,7 +44,7 @@ export function createGathering<Item, Result>(
   }
 }
 
-/** Of a key one run at a time. What is asked for during one shares the next, which begins after the call. */
+/** One run of a key at a time. Calls during a run share the next, which begins after them. */
 export function createSharing<Result>() {
   const gather = createGathering(Infinity, async (works: (() => Promise<Result>)[]) => {
     const result = await works[0]?.()
@@ -58,7 +58,7 @@ const SIZES = [1, 8, 64]
 
 /** The items, with the last repeated, as many as one of `SIZES`. There are at most 64. */
 export function padded<Item>(items: Item[]): Item[] {
-  const size = SIZES.find(each => each >= items.length) ?? items.length
+  const size = SIZES.find(places => places >= items.length) ?? items.length
   return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // there is one
 }
 
@@ -66,7 +66,7 @@ export function padded<Item>(items: Item[]): Item[] {
 export function inSizes<Item>(items: readonly Item[]): Item[][] {
   const parts: Item[][] = []
   for (let done = 0; done < items.length; done += parts.at(-1)?.length ?? 0) {
-    const size = SIZES.findLast(each => each <= items.length - done)
+    const size = SIZES.findLast(places => places <= items.length - done)
     parts.push(items.slice(done, done + (size ?? 1)))
   }
   return parts

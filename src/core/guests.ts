@@ -1,4 +1,4 @@
-/** For whom something is done, known also far below the request: queues let accounts take turns by it. */
+/** The account for which work is done, known also far below the request: queues let accounts take turns. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export type Guest = {
@@ -10,7 +10,7 @@ export type Guest = {
   rest?: () => () => void
   /** Whether nobody wants the result any more. Only of work that changes nothing: its next read is rejected. */
   hasLeft?: () => boolean
-  /** It has a turn of createReading. */
+  /** Whether the guest has a turn of createReading. */
   isReading?: true
 }
 

@@ -38,12 +38,12 @@ const timeText = (now: number): string =>
     .toString(32)
     .padStart(TIME_LENGTH, '0')
 
-/** A message has the time of its change, a while before it gets its identifier. An account's clock may stand still. */
+/** A message has the time of its change, which was a while ago; an account's clock may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
 
 /**
  * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
- * uses up as many, so that what comes later does not depend on the time.
+ * uses up that many, so that later identifiers do not depend on the time.
  */
 export function createNewId(digits?: typeof randomDigits): NewId {
   const latest = new Map<number, string>()
@@ -101,11 +101,11 @@ export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets 
 }
 
 function seededRoom(seed: string, room: string) {
-  let made = 0
+  let blocks = 0
   let left: number[] = []
   const digits = (count: number): number[] => {
     while (left.length < count) {
-      const block = hash('sha256', JSON.stringify([seed, room, made++]), 'buffer')
+      const block = hash('sha256', JSON.stringify([seed, room, blocks++]), 'buffer')
       left = left.concat(Array.from(block, byte => byte & 31))
     }
     const taken = left.slice(0, count)

@@ -12,7 +12,7 @@ const thisProcess = () => ({
 })
 export type Started = ReturnType<typeof thisProcess>
 
-/** What to type for `farthing`. `npm start` needs two hyphens before further words. */
+/** The words that start `farthing` here. `npm start` needs two hyphens before further words. */
 function programName({ script, folder, env, isExecutable }: Started): string {
   if (env.npm_lifecycle_event === 'start' && env.npm_package_name === 'farthing') return 'npm start'
   const path = relative(folder, script)
@@ -45,7 +45,7 @@ export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string 
 export const shellWord = (word: string): string =>
   /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** Of a request with which a command only looks: no plan acts on it, and none counts it. */
+/** For requests that only read for a command: no plan acts on them or counts them. */
 export const WITHOUT_PLANS = { 'Farthing-Plans': 'none' }
 export const isWithoutPlans = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['farthing-plans'] === 'none'

@@ -2,9 +2,9 @@
 
 export function nearestOf(word: string, words: readonly string[]): string | undefined {
   const [nearest] = words
-    .map(each => ({ each, distance: editDistance(word, each) }))
+    .map(known => ({ known, distance: editDistance(word, known) }))
     .sort((a, b) => a.distance - b.distance)
-  return nearest && nearest.distance <= word.length / 3 ? nearest.each : undefined
+  return nearest && nearest.distance <= word.length / 3 ? nearest.known : undefined
 }
 
 /** The Levenshtein distance: how many characters must be inserted, deleted or replaced. */

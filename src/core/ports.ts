@@ -14,7 +14,7 @@ export type Statement = {
   values: Value[]
   /** The statement must change exactly so many rows. If it does not, the whole write is undone. */
   expect?: number
-  /** It belongs to the record of requests: damage that it meets fails the writes of the record alone. */
+  /** Whether it belongs to the record of requests: damage that it meets fails the writes of the record alone. */
   ofRecord?: true
   /** A second statement, for other rows, that is sent to the database together with this one. */
   also?: { sql: string; values: Value[] }
@@ -86,7 +86,7 @@ export type AttemptResult = {
 export type ReceiverResponse = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
-  /** Its first KEPT_ANSWER_BYTES. */
+  /** The first KEPT_ANSWER_BYTES of the body. */
   body: Buffer
   /** Bytes of the body that arrived: reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the time of the attempt. */
   size: number
@@ -101,9 +101,9 @@ export type Post = {
   body: string
   /** Milliseconds; two seconds without it. */
   timeout?: number
-  /** Without it no redirect is followed. */
+  /** Default: follows no redirect. */
   redirects?: Redirects | undefined
-  /** Without it no request is repeated. */
+  /** Default: repeats no request. */
   repeats?: Repeats | undefined
   /** Asked before each request that follows from these two. */
   goesOn?: () => Promise<boolean>

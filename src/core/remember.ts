@@ -1,4 +1,4 @@
-/** Sets the newest entry. Beyond `most` the oldest thousandth goes at once: an iterator passes the places of deleted ones. */
+/** Sets the newest entry. Beyond `most` deletes the oldest thousandth at once: an iterator passes deleted places. */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)
@@ -11,7 +11,7 @@ export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Valu
   }
 }
 
-/** Those who ask while an answer is under way share it. */
+/** Calls while an answer is under way share it. */
 export function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let asking: Promise<Answer> | undefined
   return () => {
@@ -22,14 +22,14 @@ export function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<An
   }
 }
 
-/** Makes something when it is first asked for, and keeps it. After a failure it is made anew: a file cannot be read while all file descriptors are in use. */
+/** Calls `make` once and keeps the value, but no failure: a file cannot be read while all descriptors are in use. */
 export function onFirstUse<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | undefined
+  let value: Promise<Made> | undefined
   return () => {
-    made ??= make().catch(error => {
-      made = undefined
+    value ??= make().catch(error => {
+      value = undefined
       throw error
     })
-    return made
+    return value
   }
 }

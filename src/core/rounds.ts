@@ -3,10 +3,10 @@ const MOST_IDLE = 1_000
 
 type Line<Item> = { owner: string; items: Item[] }
 
-/** A queue in which owners take turns. Of one owner the first comes first. */
+/** A queue in which owners take turns. The items of one owner keep their order. */
 export function createRounds<Item>() {
   const lines = new Map<string, Line<Item>>()
-  /** Those that are not empty, in the order of their turns. */
+  /** The lines that are not empty, in the order of their turns. */
   const busy = new Map<string, Line<Item>>()
   let current: Line<Item> | undefined
   let length = 0

@@ -13,12 +13,12 @@ export type TakeSlot = (
 type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
 
 /**
- * A semaphore with `inAll` slots, of which an owner gets at most `each`. Of the owners that wait the one with the fewest
+ * A semaphore with `inAll` slots, of which an owner gets `ofOwner` at most. Of the owners that wait the one with the fewest
  * gets the next, in turns, and of its callers the one that has waited longest. Beyond `mostWaiting` the newest caller of the
  * owner with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent would open connections for
  * queued requests that have been destroyed.
  */
-export function createSlots(each: number, inAll: number, mostWaiting = Infinity): TakeSlot {
+export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infinity): TakeSlot {
   const owners = new Map<string, Slots>()
   let taken = 0
   let waiting = 0
@@ -26,7 +26,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
   function mostInNeed(): Slots | undefined {
     let neediest: Slots | undefined
     for (const slots of owners.values())
-      if (slots.waiting.size > 0 && slots.taken < Math.min(each, neediest?.taken ?? each))
+      if (slots.waiting.size > 0 && slots.taken < Math.min(ofOwner, neediest?.taken ?? ofOwner))
         neediest = slots
     return neediest
   }
@@ -50,7 +50,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
     const take = () => {
       slots.taken += 1
       taken += 1
-      // Of owners with as many slots, the next goes to the one who has had none for longest.
+      // Among owners with equally many slots, the one that has waited longest since its last is next.
       if (owners.size > 1) {
         owners.delete(owner)
         owners.set(owner, slots)
@@ -65,7 +65,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
       forgetIfUnused()
     }
 
-    if (slots.taken < each && taken < inAll) return take()
+    if (slots.taken < ofOwner && taken < inAll) return take()
     return new Promise(resolve => {
       if (!makePlace(slots)) {
         resolve(undefined)

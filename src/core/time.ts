@@ -8,7 +8,7 @@ export const DAY = 86_400_000
 
 let latest = { time: 0, text: new Date(0).toISOString() }
 
-/** As in responses. Throws a RangeError if `time` is NaN. It keeps the last, because many responses have one millisecond. */
+/** As in responses. Throws a RangeError if `time` is NaN. Keeps the last: many responses share a millisecond. */
 export function iso(time: number): string {
   if (time !== latest.time) latest = { time, text: new Date(time).toISOString() }
   return latest.text

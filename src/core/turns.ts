@@ -13,13 +13,13 @@ import { overloaded, unreadable } from './errors.ts'
 import { currentGuest, currentOwner, type Guest, resting, workFor } from './guests.ts'
 import { createSlots, inSlot, type ReleaseSlot } from './slots.ts'
 
-/** Who asks for long work. `socket` closes when the client leaves. */
+/** A request for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
 
-/** What several callers wait for. */
+/** A run of work that several callers wait for. */
 type Run = {
   done: Promise<unknown>
-  /** When the latest of them goes on. */
+  /** Settles when the latest caller goes on. */
   latest?: Promise<unknown>
   askers: Asker[]
   left: EventEmitter
@@ -53,7 +53,7 @@ export function createReading() {
 
   async function share(run: Run, asker: Asker): Promise<unknown> {
     run.askers.push(asker)
-    // Each goes on in a turn of its own: sending them all one long response at one go would keep everybody waiting.
+    // Each caller goes on in a turn of its own: one long response to all at one go would keep everybody waiting.
     const goOn = run.latest?.then(inNextTurn) ?? run.done
     run.latest = goOn
     const leave = () => hasLeft(run) && run.left.emit('close')

@@ -1,10 +1,10 @@
-/** Values that somebody gives: in JSON, or as the text of a query, a setting or an option. Each face refuses one in the same words. */
+/** Input values: in JSON, or as the text of a query, a setting or an option. All of these refuse one in the same words. */
 import { ACCOUNT_NAME } from './account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
-/** `read` returns undefined for what is not valid, and `rule` says after "must be" what is. `schema` is that of JSON. */
+/** `read` returns undefined for an invalid value, and `rule` completes "must be". `schema` is the JSON schema. */
 export type Reader<Read = unknown> = {
-  read(given: unknown): Read | undefined
+  read(input: unknown): Read | undefined
   rule: string
   schema: object
 }
@@ -24,7 +24,7 @@ export const isWhole = (value: unknown, least: number, most: number): value is n
 export const integer = (least: number, most: number, about: About<number> = {}) => ({
   schema: { type: 'integer', minimum: least, maximum: most, ...about },
   rule: `a whole number from ${least} to ${most}`,
-  read: (given: unknown) => (isWhole(given, least, most) ? given : undefined),
+  read: (input: unknown) => (isWhole(input, least, most) ? input : undefined),
 })
 
 /** Text without half of a surrogate pair that matches the pattern, which `rule` describes. */
@@ -37,8 +37,8 @@ export const text = <
 ) => ({
   schema: { type: 'string', ...schema } as const,
   rule,
-  read: (given: unknown) =>
-    typeof given === 'string' && given.isWellFormed() && pattern.test(given) ? given : undefined,
+  read: (input: unknown) =>
+    typeof input === 'string' && input.isWellFormed() && pattern.test(input) ? input : undefined,
 })
 
 export const accountName = text(
@@ -53,21 +53,21 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 export const textUpTo = (length: number): Reader<string> => ({
   schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
   rule: length < Infinity ? `text of at most ${length} characters` : 'text',
-  read: given =>
-    typeof given === 'string' && isStorable(given) && given.length <= length ? given : undefined,
+  read: input =>
+    typeof input === 'string' && isStorable(input) && input.length <= length ? input : undefined,
 })
 
 export const digits = (count: number): Reader<string> => ({
   schema: { type: 'string', pattern: `^[0-9]{${count}}$` },
   rule: `${count} digits`,
-  read: given =>
-    /^[0-9]*$/.test(String(given)) && String(given).length === count ? String(given) : undefined,
+  read: input =>
+    /^[0-9]*$/.test(String(input)) && String(input).length === count ? String(input) : undefined,
 })
 
 export const boolean = (about: About<boolean> = {}) => ({
   schema: { type: 'boolean', ...about },
   rule: 'true or false',
-  read: (given: unknown) => (typeof given === 'boolean' ? given : undefined),
+  read: (input: unknown) => (typeof input === 'boolean' ? input : undefined),
 })
 
 export const only = <const Constant extends boolean | string | null>(
@@ -76,7 +76,7 @@ export const only = <const Constant extends boolean | string | null>(
 ) => ({
   schema: { const: constant, ...about },
   rule: String(constant),
-  read: (given: unknown): Constant | undefined => (given === constant ? constant : undefined),
+  read: (input: unknown): Constant | undefined => (input === constant ? constant : undefined),
 })
 
 /** Case-sensitive. */
@@ -86,7 +86,7 @@ export const oneOf = <const Choice extends string>(
 ) => ({
   schema: { type: 'string', enum: choices, ...about },
   rule: `one of ${choices.join(', ')}`,
-  read: (given: unknown) => choices.find(choice => choice === given),
+  read: (input: unknown) => choices.find(choice => choice === input),
 })
 
 export const either = <One, Other>(
@@ -96,9 +96,9 @@ export const either = <One, Other>(
 ) => ({
   schema: { anyOf: [one.schema, other.schema], ...about } as const,
   rule: `${one.rule} or ${other.rule}`,
-  read(given: unknown): One | Other | undefined {
-    const read = one.read(given)
-    return read === undefined ? other.read(given) : read
+  read(input: unknown): One | Other | undefined {
+    const read = one.read(input)
+    return read === undefined ? other.read(input) : read
   },
 })
 
@@ -108,8 +108,8 @@ const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 export const duration = (mostDays: number): Reader<number> => ({
   schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$' },
   rule: `a number with s, m, h or d, such as 10m or 1d, of at most ${mostDays} days`,
-  read(given) {
-    const [, count = '', unit = ''] = /^[+ ]?(\d{1,8})([smhd])$/.exec(String(given)) ?? []
+  read(input) {
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,8})([smhd])$/.exec(String(input)) ?? []
     const ms = Number(count) * (UNITS[unit] ?? Infinity)
     return ms <= mostDays * DAY ? ms : undefined
   },
@@ -119,8 +119,8 @@ export const duration = (mostDays: number): Reader<number> => ({
 export const time = (example: string, hint = ''): Reader<number> => ({
   schema: { type: 'string', format: 'date-time' },
   rule: `a time such as ${example}${hint}`,
-  read(given) {
-    const found = instant(String(given))
+  read(input) {
+    const found = instant(String(input))
     return Number.isNaN(found) ? undefined : found
   },
 })
@@ -128,27 +128,27 @@ export const time = (example: string, hint = ''): Reader<number> => ({
 export const day: Reader<string> = {
   schema: { type: 'string', format: 'date' },
   rule: 'a day such as 2026-09-14',
-  read: given => (typeof given === 'string' && isDate(given) ? given : undefined),
+  read: input => (typeof input === 'string' && isDate(input) ? input : undefined),
 }
 
-/** As Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
+/** A time as Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
 const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
 const LONGEST_OFFSET = 18 * HOUR
 
-function isDate(given: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(given)) return false
-  const found = Date.parse(`${given}T00:00:00Z`)
-  return !Number.isNaN(found) && new Date(found).toISOString().startsWith(given)
+function isDate(input: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(input)) return false
+  const found = Date.parse(`${input}T00:00:00Z`)
+  return !Number.isNaN(found) && new Date(found).toISOString().startsWith(input)
 }
 
 /** In milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time; NaN for no time. */
-export const instant = (given: string): number => instantOf(given, Math.ceil)
+export const instant = (input: string): number => instantOf(input, Math.ceil)
 
 /** The first whole millisecond after it. */
-export const afterInstant = (given: string): number => instantOf(given, Math.floor) + 1
+export const afterInstant = (input: string): number => instantOf(input, Math.floor) + 1
 
-function instantOf(given: string, round: (ms: number) => number): number {
+function instantOf(input: string, round: (ms: number) => number): number {
   const [
     ,
     date = '',
@@ -159,7 +159,7 @@ function instantOf(given: string, round: (ms: number) => number): number {
     hours = 0,
     minutes = 0,
     more = 0,
-  ] = DATE_TIME.exec(given) ?? []
+  ] = DATE_TIME.exec(input) ?? []
   const offset = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(more) * SECOND
   if (!isDate(date) || offset > LONGEST_OFFSET) return Number.NaN
   const milliseconds = round(Number(fraction.padEnd(9, '0')) / 1_000_000)

@@ -11,7 +11,7 @@ const rules: Record<keyof CheckOptions, Rule> = {
   asOf: duration,
   failOn: oneOf(LEVELS),
   ignore: [
-    given => Array.isArray(given) && given.every(each => /^[PCWR]\d{1,2}$/.test(String(each))),
+    value => Array.isArray(value) && value.every(id => /^[PCWR]\d{1,2}$/.test(String(id))),
     "is not a list of rules such as ['P3']",
   ],
 }
@@ -34,7 +34,7 @@ export async function checkAccount(call: Call, keep: () => string, options: Chec
   if (unknown) throw new TypeError(`check: there is no rule ${unknown} to ignore`)
   const findings = whole.findings.filter(({ rule }) => !ignore.includes(rule))
   const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
-  const broken = findings.filter(({ level }) => counted.includes(level))
-  if (broken.length > 0) throw new CheckFailed(broken, keep())
+  const violations = findings.filter(({ level }) => counted.includes(level))
+  if (violations.length > 0) throw new CheckFailed(violations, keep())
   return { ...whole, findings }
 }

@@ -60,7 +60,7 @@ export function createAccount(
     name,
     key,
     url: connection.url,
-    payment: given => call('POST', '/control/payments', given),
+    payment: fields => call('POST', '/control/payments', fields),
     complete: async (payment, how) =>
       call(
         'POST',
@@ -124,11 +124,11 @@ function createClock(call: Call): Clock {
 
 async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   const { plan_id } = await call('POST', '/control/plans', plan)
-  const made: Plan = {
+  const handle: Plan = {
     plan_id,
     async counts() {
       const { results } = await call('GET', '/control/plans')
-      const found = results.find((each: Plan) => each.plan_id === plan_id)
+      const found = results.find((result: Plan) => result.plan_id === plan_id)
       if (!found)
         throw new ControlError(`there is no plan ${plan_id}: it was removed`, 404, 'C0200')
       const { seen, acted, note } = found
@@ -142,9 +142,9 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
         if (!(error instanceof ControlError) || ![401, 404].includes(error.status)) throw error
       }
     },
-    [Symbol.asyncDispose]: () => made.remove(),
+    [Symbol.asyncDispose]: () => handle.remove(),
   }
-  return made
+  return handle
 }
 
 /** Those until now: an application that is busy makes more meanwhile. */
@@ -159,7 +159,7 @@ async function allRequests(call: Call, which: WhichRequests = {}): Promise<Logge
   let from: object = { since: '1970-01-01T00:00:00.000Z' }
   while (newest && !all.has(newest.request_id)) {
     const { results, next } = await read({ ...from, limit: 500 })
-    for (const each of results) all.set(each.request_id, each)
+    for (const result of results) all.set(result.request_id, result)
     // A page may end at its bytes, so that one of few requests need not be the last.
     if (results.length === 0) break
     from = { after: next }

@@ -119,12 +119,12 @@ function createFarthing(
       checkOptions('account', options, accountRules)
       const { keepOnFailure, at = first, ...others } = options
       const start = accountStart({ ...others, at })
-      const made = await call('POST', '/control/accounts', start)
-      const name = encodeURIComponent(made.account)
+      const created = await call('POST', '/control/accounts', start)
+      const name = encodeURIComponent(created.account)
       let isKept = false
       const account = createAccount(
         connection,
-        { name: made.account, key: made.key },
+        { name: created.account, key: created.key },
         {
           async finish() {
             accounts.delete(account)
@@ -135,7 +135,7 @@ function createFarthing(
             isKept = true
             return hasConsole
               ? `\nIts account is kept: ${connection.url}/console/a/${name}`
-              : `\nIts account ${made.account} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+              : `\nIts account ${created.account} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
           },
         },
       )

@@ -221,8 +221,8 @@ async function readMessage(request: IncomingMessage): Promise<Arriving> {
 }
 
 function isSigned({ raw, headers }: Arriving, signingKey: string): boolean {
-  const given = Buffer.from(headers['pay-signature'] ?? '')
+  const received = Buffer.from(headers['pay-signature'] ?? '')
   const { createHmac, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const right = Buffer.from(createHmac('sha256', signingKey).update(raw).digest('hex'))
-  return given.length === right.length && timingSafeEqual(given, right)
+  return received.length === right.length && timingSafeEqual(received, right)
 }

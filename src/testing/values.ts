@@ -45,10 +45,10 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Throws a TypeError for anything but an object with these names and right values. */
-export function checkFields(call: string, given: unknown, rules: Record<string, Rule>): void {
+export function checkFields(call: string, input: unknown, rules: Record<string, Rule>): void {
   const names = Object.keys(rules).join(', ')
-  check(call, given, [isObject, `is not an object with any of ${names}`])
-  for (const [name, value] of Object.entries(given as object)) {
+  check(call, input, [isObject, `is not an object with any of ${names}`])
+  for (const [name, value] of Object.entries(input as object)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
     if (!rule) throw new TypeError(`${call}: there is no ${name}: use ${names}`)
     check(`${call}: ${name}`, value, rule)
@@ -56,10 +56,10 @@ export function checkFields(call: string, given: unknown, rules: Record<string, 
 }
 
 /** As `checkFields`. A field that is undefined counts as absent. */
-export function checkOptions(call: string, given: unknown, rules: Record<string, Rule>): void {
-  const present = isObject(given)
-    ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-    : given
+export function checkOptions(call: string, input: unknown, rules: Record<string, Rule>): void {
+  const present = isObject(input)
+    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+    : input
   checkFields(call, present, rules)
 }
 

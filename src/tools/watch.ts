@@ -106,7 +106,7 @@ export function createWatch(ports: WatchPorts) {
       ]
       schedule()
       return () => {
-        for (const each of leave) if (each) each()
+        for (const stop of leave) if (stop) stop()
       }
     },
   }

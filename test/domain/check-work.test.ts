@@ -111,7 +111,7 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
     webhooks,
     toProbe: undefined,
     own: new Set(),
-    made: new Map(exchanges.map(each => [each.payment_id ?? '', each])),
+    creates: new Map(exchanges.map(each => [each.payment_id ?? '', each])),
     capturable: [],
     newest: 0,
   }
@@ -120,12 +120,12 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
 }
 
 for (const [name, make] of Object.entries(worst))
-  test(`a rule looks at each exchange a few times, however the record is: ${name}`, async () => {
+  test(`a rule reads each exchange only a few times, whatever the record: ${name}`, async () => {
     const { record, counter } = recordOf(make)
-    const judges = [...rules, { id: 'situations', judge: situationsOf }]
-    for (const { id, judge } of judges) {
+    const evaluated = [...rules, { id: 'situations', evaluate: situationsOf }]
+    for (const { id, evaluate } of evaluated) {
       const before = counter.looks
-      await judge(record)
+      await evaluate(record)
       const each = (counter.looks - before) / EXCHANGES
       assert.ok(each <= MOST_LOOKS, `${id} looks ${each} times`)
     }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createGathering, createSharing, inSizes } from '../../src/core/gather.ts'
 
-test('What is asked for during a run shares the next one, and only a full run begins beside it', async () => {
+test('Calls during a run share the next one, and only a full run begins beside it', async () => {
   const runs: { items: number[]; end: () => void }[] = []
   const gather = createGathering(
     4,
@@ -32,7 +32,7 @@ test('What is asked for during a run shares the next one, and only a full run be
   assert.deepEqual(sizes(), [1, 4, 1, 4, 4, 1])
 })
 
-test('Items are parted into sizes of statements, each item once', () => {
+test('Items are divided into the sizes of statements, each item once', () => {
   const items = Array.from({ length: 100 }, (_, i) => i)
   const parts = inSizes(items)
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('Items are parted into sizes of statements, each item once', () => {
   assert.deepEqual(parts.flat(), items)
 })
 
-test('Of a key one shared run goes on at a time, and who asks meanwhile shares a run that begins after all have asked', async () => {
+test('A key has one shared run at a time, and calls meanwhile share a run that begins after them', async () => {
   const share = createSharing<number>()
   const ends: (() => void)[] = []
   let begun = 0

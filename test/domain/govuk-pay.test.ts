@@ -66,7 +66,7 @@ test('a message of GOV.UK Pay has only its fields, in the order in which its dat
   assert.deepEqual(resource.authorisation_summary, { three_d_secure: { required: false } })
 })
 
-test('what is not known of a card is null, but its brand is an empty text, and 3D Secure is mentioned after a card only', () => {
+test('unknown fields of a card are null, but its brand is an empty text, and 3D Secure is mentioned after a card only', () => {
   const prefilled = { cardholder_name: 'Ada', billing_address: { line1: '1 Road' } }
   const { body } = messageOf(samplePayment('created', { prefilled }), 'cancel')
   const { card_details, authorisation_summary, email } = JSON.parse(asGovukPay(body)).resource

@@ -56,8 +56,8 @@ function slownessOf(expression: Expression): string | undefined {
   return undefined
 }
 
-describe('The regular expressions of src', () => {
-  test('take steps that grow with the length of a text, not with its square', () => {
+describe('Regular expressions of src', () => {
+  test('the regular expressions of src take steps that grow with the length of a text, not with its square', () => {
     const expressions = expressionsOf('src/')
     assert.ok(expressions.length > 250)
     assert.deepEqual(
@@ -66,7 +66,7 @@ describe('The regular expressions of src', () => {
     )
   })
 
-  test('are judged by a count that finds squares, cubes and powers, and nothing else', () => {
+  test('the count of steps finds expressions that take squares, cubes and powers, and no others', () => {
     const isSlow = ({ source, flags }: RegExp) =>
       slownessOf({ place: '', source, flags }) !== undefined
     const slow = [
@@ -228,9 +228,9 @@ async function leastTime(read: Reader, text: string): Promise<number> {
   return Math.min(...times, await processorTime(read, text))
 }
 
-describe('What reads a text from outside', () => {
+describe('Readers of texts from outside', () => {
   for (const [name, [read, ...beginnings]] of Object.entries(readers))
-    test(`reads ${name} in time that grows with its length, not with its square`, async () => {
+    test(`${name} is read in time that grows with its length, not with its square`, async () => {
       for (const beginning of ['', ...beginnings])
         for (const word of WORDS)
           for (const end of ENDS) {

@@ -37,7 +37,7 @@ describe('Identifiers', () => {
     assert.ok(ids.every(id => timeOf(id) === 1_789_374_031_407))
   })
 
-  test('identifiers of one millisecond increase even when others are made for another millisecond meanwhile', () => {
+  test('identifiers of one millisecond increase even while others are created for another millisecond', () => {
     const newId = createNewId()
     for (let now = 5_000; now < 6_000; now++) {
       const [first, , second] = [newId(now), newId(now + 1), newId(now)]

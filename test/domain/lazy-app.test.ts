@@ -8,7 +8,7 @@ import { createLazyApp } from '../../src/platform/http/server.ts'
 import { open } from '../support/raw-http.ts'
 import { startService } from '../support/service.ts'
 
-test('A lazy app that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
+test('A lazy app that could not be built answers with the JSON of an unexpected error, and is built again for the next request', async t => {
   const faults: unknown[] = []
   let tries = 0
   const lazy = createLazyApp(
@@ -41,7 +41,7 @@ test('A lazy app that could not be made answers with the JSON of an unexpected e
   assert.deepEqual(await ask(), { status: 200, body: { tries: 2 } })
 })
 
-test('While the tools are made for their first request, a request that came after it is answered', async t => {
+test('While the tools are built for their first request, a later request is answered', async t => {
   const { baseUrl, stop } = await startService('sqlite', { control: true })
   t.after(stop)
   const answered: string[] = []

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { remember } from '../../src/core/remember.ts'
 
-describe('A map that remembers so many entries', () => {
-  test('deletes the oldest, and an entry that is set again is the newest', () => {
+describe('A map with a limited number of entries', () => {
+  test('the map deletes the oldest entry, and an entry that is set again is the newest', () => {
     const map = new Map<string, number>()
     const set = (...keys: string[]) => {
       for (const key of keys) remember(map, key, map.size, 3)
@@ -19,7 +19,7 @@ describe('A map that remembers so many entries', () => {
     assert.equal(set('i', 'j', 'k', 'l'), 'jkl')
   })
 
-  test('has at most so many, and with many entries deletes one of a thousand at once', () => {
+  test('the map keeps its limit, and a large one deletes a thousandth of its entries at once', () => {
     const map = new Map<number, number>()
     const sizes = new Set<number>()
     for (let i = 0; i < 50_000; i++) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createShares } from '../../src/core/shares.ts'
 
-test('An account alone has half of a budget to the byte, and another one half of what is left', () => {
+test('An account alone has exactly half of a budget, and another account half of the rest', () => {
   const owners = new Map<string, number>()
   const shares = createShares(100, owners)
   assert.deepEqual([shares.hasSpace('a', 100), shares.hasSpace('a', 101)], [true, false])

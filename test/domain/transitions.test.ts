@@ -148,7 +148,7 @@ describe('Transitions of a payment', () => {
   for (const behaviour of behaviours)
     for (const delayed_capture of [false, true])
       for (const authorisation_mode of ['web', 'agreement'] as const)
-        test(`a payment moves in no other way than ${behaviour} has it, in the mode ${authorisation_mode}, delayed_capture ${delayed_capture}`, () => {
+        test(`a payment makes only the moves of ${behaviour}, in the mode ${authorisation_mode}, delayed_capture ${delayed_capture}`, () => {
           const cells =
             behaviour === 'specification'
               ? specified(delayed_capture)
@@ -208,7 +208,7 @@ describe('Transitions of a payment', () => {
     assert.equal(cancelled?.after.card, undefined)
   })
 
-  test('submits the mock card on the hosted pages, whatever card is passed', () => {
+  test('the hosted pages submit the mock card, whatever card is passed', () => {
     const before = samplePayment('started', {}, { success_chosen: true })
     const passed = { card_type: 'debit', last_digits_card_number: '0002' } as const
     for (const trigger of ['confirm', 'choose_declined', 'choose_error'] as const) {

@@ -33,7 +33,7 @@ export function withExamples<Operation extends Described>(
   const { parameters, requestBody } = operation
   return {
     ...operation,
-    ...(parameters && { parameters: parameters.map(each => withValue(each, path[each.name])) }),
+    ...(parameters && { parameters: parameters.map(field => withValue(field, path[field.name])) }),
     ...(requestBody && { requestBody: withBodies(requestBody, request) }),
     responses: Object.fromEntries(
       Object.entries(operation.responses).map(([status, response]) => [

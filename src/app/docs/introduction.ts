@@ -17,7 +17,7 @@ const differing = (behaviour: Behaviour): string =>
     refundSubmittedFor,
     attempts,
   ]
-    .map(each => `- ${each.about.subject}: ${wordsOf(each, behaviour)}`)
+    .map(difference => `- ${difference.about.subject}: ${wordsOf(difference, behaviour)}`)
     .join('\n')
 
 /** What applies to every endpoint, as the first part of the description of the API. */

@@ -134,7 +134,7 @@ const ofBehaviour = (behaviour: Behaviour): catalogue.ApiError[] => {
   const blocked = takenAccept[behaviour]('text/plain')
     ? []
     : [catalogue.blocked('must accept application/json')]
-  return [...lost.filter(each => each instanceof catalogue.PlainError), ...blocked]
+  return [...lost.filter(error => error instanceof catalogue.PlainError), ...blocked]
 }
 
 const ofEveryEndpoint: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
@@ -220,13 +220,13 @@ function errorTable(meanings: Record<string, string>, errors: catalogue.ApiError
 /** Moves each schema with a title to the components. Descriptions stay. Throws when two schemas share a title. */
 function shareSchemas<Document extends { components: object }>(document: Document) {
   const schemas: Record<string, Schema> = {}
-  const printed = new Map<string, string>()
+  const texts = new Map<string, string>()
 
   /** Looks everywhere except in examples, which may have any keys. */
   function place(value: unknown, key = '', isInSchema = false): unknown {
     if (typeof value !== 'object' || value === null || (key === 'value' && !isInSchema))
       return value
-    if (Array.isArray(value)) return value.map(each => place(each, '', isInSchema))
+    if (Array.isArray(value)) return value.map(item => place(item, '', isInSchema))
     const isSchema = isInSchema || key === 'schema'
     const placeEach = (object: object) =>
       Object.fromEntries(
@@ -236,10 +236,10 @@ function shareSchemas<Document extends { components: object }>(document: Documen
     const { title } = rest
     if (!isSchema || typeof title !== 'string') return placeEach(value)
     const text = JSON.stringify(rest)
-    if (printed.get(title) === undefined) {
-      printed.set(title, text)
+    if (texts.get(title) === undefined) {
+      texts.set(title, text)
       schemas[title] = placeEach(rest)
-    } else if (printed.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
+    } else if (texts.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
     return {
       $ref: `#/components/schemas/${title}`,
       ...(description !== undefined && { description }),

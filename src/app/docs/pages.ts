@@ -27,7 +27,7 @@ export function frontPage(site: Site, api: string, { hasConsole, behaviour }: Se
   -d '${JSON.stringify(firstPayment, undefined, 2).replaceAll('\n', '\n  ')}'`
   const read = `curl ${api}/v1/payments/PAYMENT_ID \\
   -H 'Authorization: Bearer YOUR_API_KEY'`
-  const other = behaviours.find(each => each !== behaviour)
+  const other = behaviours.find(one => one !== behaviour)
   const content = html`<h1 class="govuk-heading-xl">Farthing</h1>
 <p class="govuk-body-l">A payment service that moves no money.</p>
 <p class="govuk-body">It stands in for GOV.UK Pay while you build and test: it speaks the same API, shows payment pages, keeps what you create and sends signed webhooks. It is not affiliated with GOV.UK Pay or the UK government.</p>

@@ -8,9 +8,9 @@ import { findAgreement, insertAgreement, saveAgreement } from './store.ts'
 export async function createAgreement(context: Context, account: Account, fields: NewAgreement) {
   const { database, time, newId } = context
   const { room } = account
-  const made = makeAgreement(newId(time.now(account), room), room, fields)
-  await database.write([insertAgreement(made)])
-  return made
+  const agreement = makeAgreement(newId(time.now(account), room), room, fields)
+  await database.write([insertAgreement(agreement)])
+  return agreement
 }
 
 /** Throws an ApiError if the account has no such agreement, or its status does not allow it. */

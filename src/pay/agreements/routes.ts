@@ -67,9 +67,9 @@ const create = (context: Context): Endpoint => ({
   }),
   handler: async (request, reply) => {
     const fields = readNewAgreement(bodyOf(request, 'P2197'))
-    const made = await createAgreement(context, request.account, fields)
+    const agreement = await createAgreement(context, request.account, fields)
     void reply.code(201)
-    return presentAgreement(made, request.account.behaviour)
+    return presentAgreement(agreement, request.account.behaviour)
   },
 })
 
@@ -95,8 +95,8 @@ const search = ({ database, config }: Context): Endpoint => ({
       ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
     ]
     const result = await findPage(database, agreementRows, conditions, query)
-    const page = pageOf(query, result, addressesOf(request, config), each =>
-      presentAgreement(each, behaviour),
+    const page = pageOf(query, result, addressesOf(request, config), agreement =>
+      presentAgreement(agreement, behaviour),
     )
     return shownPage(page, behaviour)
   },

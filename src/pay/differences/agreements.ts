@@ -1,4 +1,4 @@
-/** What differs in agreements. */
+/** Differences in agreements. */
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 

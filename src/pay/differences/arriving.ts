@@ -1,4 +1,4 @@
-/** What differs before the fields of a request are read. */
+/** Differences before the fields of a request are read. */
 import { isForm } from '../../platform/http/body.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { CARDS, difference } from './difference.ts'
@@ -86,7 +86,7 @@ export const takesCardForms = difference<boolean>({
   decides: { specification: true, 'govuk-pay': false },
 })
 
-/** Of an account within one whole second of the machine's clock: creates, captures, and other POSTs, each kind by itself. */
+/** The most POSTs of an account in a whole second of the machine's clock: creates, captures, and others, each by itself. */
 export const postsASecond = difference<number>({
   subject: 'Rate limits',
   specification: 'None',

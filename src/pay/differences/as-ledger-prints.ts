@@ -2,9 +2,9 @@
 import { cardFields, withNulls } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a payment that this service has printed, under either behaviour.
-type Printed = any
+type Resource = any
 
-/** Fields of a payment that its ledger knows, but for those that are made below. */
+/** Fields of a payment that its ledger knows, except those that this file adds. */
 const FIELDS = [
   'payment_id',
   'amount',
@@ -20,7 +20,7 @@ const FIELDS = [
   'metadata',
 ] as const
 
-/** Those of an address, which are null if they are not known. */
+/** Fields of an address, which are null if they are not known. */
 const ADDRESS_FIELDS = ['line1', 'line2', 'postcode', 'city', 'country'] as const
 
 /** The states that its ledger names in another way. It knows both kinds of cancel by one name, and so by one code. */
@@ -31,8 +31,8 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
   P0040: { status: 'cancelled', code: 'P0030', message: 'Payment was cancelled by the user' },
 }
 
-/** As its database keeps JSON: shorter names first, and those of one length in the order of their bytes. */
-function stored(value: Printed): Printed {
+/** Orders fields as its database does: shorter names first, and those of one length by their bytes. */
+function stored(value: Resource): Resource {
   if (typeof value !== 'object' || value === null) return value
   const length = (name: string) => Buffer.byteLength(name)
   const names = Object.keys(value).filter(name => value[name] !== undefined)
@@ -44,7 +44,7 @@ function stored(value: Printed): Printed {
 const bytes = (text: string) => Buffer.from(text)
 
 /** `payment` is as GET returns it right after the change, under either behaviour. */
-export function asLedgerPrints(payment: Printed, event_type: string): object {
+export function asLedgerPrints(payment: Resource, event_type: string): object {
   const { can_retry, ...state } = payment.state
   const { card_details: card } = payment
   const hasCard = (card?.last_digits_card_number ?? null) !== null

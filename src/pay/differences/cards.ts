@@ -1,4 +1,4 @@
-/** What differs in POST /v1/auth. */
+/** Differences in POST /v1/auth. */
 
 import type { Code } from '../../core/codes.ts'
 import { ApiError, fieldCodes, outsideLimit, unprocessed } from '../../core/errors.ts'
@@ -58,7 +58,7 @@ function lengthMistake(card: CardAuthorisation): ApiError | undefined {
 }
 
 function blankMistake(card: CardAuthorisation): ApiError | undefined {
-  const name = NAMES.find(each => card[each].trim() === '')
+  const name = NAMES.find(name => card[name].trim() === '')
   return name && new ApiError(500, 'P0198', `${name} is blank`)
 }
 
@@ -115,7 +115,7 @@ const GOOD = [
 ]
 const DECLINED = [DECLINED_CARD, '4000000000000069', '4000000000000127']
 
-/** What the payment provider makes of a card. */
+/** The payment provider's answer to a card. */
 export const cardOutcome = difference<(number: string) => CardOutcome>({
   subject: 'Test cards that fail',
   specification: 'Only 4000000000000002 is declined',

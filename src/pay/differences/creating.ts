@@ -1,4 +1,4 @@
-/** What differs while a payment is created. */
+/** Differences in creating a payment. */
 import * as errors from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
@@ -112,7 +112,7 @@ export const keepsEmptyMetadata = difference<boolean>({
 
 type UsedKey = 'refused' | 'ignored' | 'repeats'
 
-/** What a create does whose Idempotency-Key has created a payment. */
+/** The result of a create whose Idempotency-Key has created a payment. */
 export const usedKey = difference<(mode: Mode) => UsedKey>({
   subject: 'The second use of an Idempotency-Key',
   specification: 'It is refused with 409 P0191',

@@ -1,16 +1,16 @@
-/** One thing that GOV.UK Pay does in another way than the specification says. Everything that Farthing says of it follows from here. */
+/** A difference between GOV.UK Pay and the specification. All that Farthing says about it follows from here. */
 import type { Behaviour } from '../../core/account.ts'
 import { isSuccess } from '../../core/http-status.ts'
 
 /** The authorisation_mode of a payment. */
 export type Mode = 'web' | 'moto_api' | 'agreement'
 
-/** What one difference decides, under each behaviour: a value, or a pure function. */
+/** The decision of a difference under each behaviour: a value, or a pure function. */
 export type Decision<Value> = Readonly<Record<Behaviour, Value>>
 
 /** A request under /v1 and its answer, or a message and the answer of its receiver. */
 export type Asked = {
-  /** Of a message its event type. */
+  /** For a message its event type. */
   operation: string
   method: string
   url: string
@@ -22,7 +22,7 @@ export type Asked = {
   /** The fields of the JSON or of the form; {} without any. */
   body: Readonly<Record<string, unknown>>
   status: number | null
-  /** The error that was the answer. */
+  /** The error in the answer. */
   refusal: { code: string; message: string } | undefined
   /** The body of the answer; '' without one. */
   response: string
@@ -30,52 +30,55 @@ export type Asked = {
   began: number
   /** Milliseconds of the account's time since its payment became success; NaN if it has not. */
   sinceSuccess: number
-  /** The status that its agreement had, if it uses or cancels one. */
+  /** The status of the agreement that it used or cancelled. */
   agreement?: string
 }
 
 /**
- * `fail`: an integration that meets it will break in production. `warn`: it is likely to. `note`: to know before going
+ * `fail`: such an integration will break in production. `warn`: it is likely to. `note`: worth knowing before going
  * live.
  */
 export type Level = 'fail' | 'warn' | 'note'
 
-/** The rule of the check that finds it: a request, or a message, of which production makes something else breaks it. */
+/** The rule of the check: a request or message breaks it if production treats it differently. */
 export type DifferenceRule<Value> = {
   /** Such as P1. */
   id: string
   level: Level
   advice: string
-  /** It looks at requests that were refused here too. Others say of one that was accepted that production refuses it. */
+  /** Whether refused requests count. For other rules, production refuses a request that was accepted here. */
   whenever?: true
-  /** The requests, or messages, that could break it, by their operations, and what is said where there was none. Without `operation`: only those that do. */
+  /**
+   * Operations with requests or messages that could break it, and the sentence without any. Default: only those that
+   * do.
+   */
   among: {
     operation?: string | RegExp
     modes?: readonly Mode[]
     messages?: true
     lacking: string
   }
-  /** What the decision makes of it. Production makes the same of what it is not about. */
+  /** The effect of the decision on a request: equal for all decisions where the rule does not apply. */
   answer(decided: Value, asked: Asked): string | boolean | undefined
 }
 
 type About<Value> = {
   /** In a few words. */
   subject: string
-  /** What each does, as sentences without a full stop at the end. */
+  /** The two behaviours, as sentences without a full stop at the end. */
   specification: string
   govukPay: string
   /** File and line in its public source, or page and heading of its documentation. */
   source: string
   /**
-   * Absent where only the shape of answers differs, or where `noRule` says why one request cannot decide it, or which other
+   * Absent where only the shape of answers differs, or where `noRule` says why no request decides it, or which other
    * rule does, such as P13.
    */
   rule?: DifferenceRule<Value>
   noRule?: string
 }
 
-/** `production`: what it decides where neither behaviour does so, such as a live account or another payment provider. */
+/** `production`: the decision of production alone, such as for a live account or another payment provider. */
 type Decides<Value> = Decision<Value> & { readonly production?: Value }
 
 export type Difference<Value = unknown> = Decides<Value> & { about: About<Value> }
@@ -92,23 +95,23 @@ export const CARDS = {
   lacking: 'No card was posted to /v1/auth and accepted.',
 } as const
 
-/** What a rule about return_url looks at. */
+/** The requests of a rule about return_url. */
 export const WEB = {
   operation: 'createPayment',
   modes: ['web'],
   lacking: 'No payment was created with a return_url.',
 } as const
 
-/** What accounts of the behaviour do, for documents. */
+/** The behaviour of accounts, for documents. */
 export const wordsOf = (
   { about }: { about: Pick<About<never>, 'specification' | 'govukPay'> },
   behaviour: Behaviour,
 ): string => `${behaviour === 'specification' ? about.specification : about.govukPay}.`
 
 /** Whether production would answer otherwise than an account of this behaviour does. */
-export function differs(each: Difference, behaviour: Behaviour, asked: Asked): boolean {
-  const { rule } = each.about
+export function differs(difference: Difference, behaviour: Behaviour, asked: Asked): boolean {
+  const { rule } = difference.about
   if (!rule || !(rule.whenever || isSuccess(asked.status))) return false
-  const production = each.production ?? each['govuk-pay']
-  return rule.answer(each[behaviour], asked) !== rule.answer(production, asked)
+  const production = difference.production ?? difference['govuk-pay']
+  return rule.answer(difference[behaviour], asked) !== rule.answer(production, asked)
 }

@@ -1,4 +1,4 @@
-/** What differs in errors, and in how the bodies of requests are read. */
+/** Differences in errors, and in how the bodies of requests are read. */
 import {
   ApiError,
   type BodyCode,
@@ -13,7 +13,7 @@ import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 import { asInteger } from './values.ts'
 
-/** What becomes of an error that the connector of GOV.UK Pay words. */
+/** Changes an error whose text comes from the connector of GOV.UK Pay. */
 export const wordedError = difference<(error: ApiError) => ApiError>({
   subject: '`field` and `header` of errors',
   specification: 'Each error names what is wrong',
@@ -39,15 +39,15 @@ export const largestInteger = difference<number>({
 /** How the first token of JSON begins. */
 const JSON_BEGINS = /^\s*(?:[{["]|-?\d|(?:true|false|null)\b)/
 
-/** Of a body without any bytes, as a chunked one can be, it is that of none. */
+/** A body without any bytes, as a chunked one can be, counts as none. */
 const unreadable = (text: string): Error =>
   text === '' ? blocked('must have a body') : unprocessed()
 
-/** What a body counts as that is not one JSON object. `ofCard`: in POST /v1/auth. */
+/** Reads a body that is not one JSON object. `ofCard`: in POST /v1/auth. */
 export const otherBody = difference<{
   read: ReadOther
   ofCard: ReadOther
-  /** What the documents say of them. */
+  /** The errors that the documents list. */
   errors: (code: BodyCode) => ApiError[]
   errorsOfCard: ApiError[]
 }>({
@@ -78,7 +78,7 @@ export const otherBody = difference<{
   },
 })
 
-/** What is sent for a path or a method that does not exist. */
+/** The error for a path or a method that does not exist. */
 export const lostError = difference<(usual: Error) => Error>({
   subject: 'Unknown path, wrong method',
   specification: '404 P0911, 405 P0912',

@@ -1,4 +1,4 @@
-/** What differs in webhooks and their messages. */
+/** Differences in webhooks and their messages. */
 import type { Redirects, Repeats } from '../../core/ports.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { asLedgerPrints } from './as-ledger-prints.ts'
@@ -16,7 +16,7 @@ export type EventType =
   | 'card_payment_settled'
   | 'card_payment_expired'
 
-/** The event types that a webhook can subscribe to, each with what it means. */
+/** The event types that a webhook can subscribe to, and their meanings. */
 export const eventMeanings = difference<Partial<Record<EventType, string>>>({
   subject: 'The event types of webhooks',
   specification: 'card_payment_cancelled and card_payment_settled are among them',

@@ -1,4 +1,4 @@
-/** What differs on the hosted pages. */
+/** Differences on the hosted pages. */
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 

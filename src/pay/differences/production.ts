@@ -1,6 +1,6 @@
 /**
- * What neither behaviour does, because it needs a live account, another payment provider, the firewall or another site:
- * rules of the check find it under both.
+ * Differences that neither behaviour shows, because they need a live account, another payment provider, the firewall or
+ * another site: rules of the check find them under both.
  */
 import { isLoopback } from '../../core/invocation.ts'
 import {

@@ -1,4 +1,4 @@
-/** What differs in how payments, agreements and disputes are shown. */
+/** Differences in how payments, agreements and disputes are shown. */
 
 import { postLink } from '../../platform/http/addresses.ts'
 import { type BillingAddress, brandId, type CardDetails, type Prefilled } from '../card.ts'
@@ -86,7 +86,7 @@ export const settlementOfOpenDisputes = difference<object>({
 
 type ShownCard = { card: CardDetails | undefined; prefilled: Prefilled | undefined }
 
-/** The parts that are known; null if none is. */
+/** An object of the known parts; null if there is none. */
 function knownParts(address: BillingAddress = {}): BillingAddress | null {
   const known = Object.entries(address).filter(([, part]) => part !== '')
   return known.length > 0 ? Object.fromEntries(known) : null

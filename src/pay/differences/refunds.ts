@@ -1,4 +1,4 @@
-/** What differs about refunds. */
+/** Differences in refunds. */
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 

@@ -1,4 +1,4 @@
-/** What differs in searches. */
+/** Differences in searches. */
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 
@@ -36,7 +36,7 @@ export const filtersByBrand = difference<boolean>({
   decides: { specification: true, 'govuk-pay': false },
 })
 
-/** Whether a search finds what was created at the very moment of from_date. */
+/** Whether a search finds a payment that was created at the very moment of from_date. */
 export const findsFromDate = difference<boolean>({
   subject: '`from_date` in searches',
   specification: 'On or after',

@@ -1,6 +1,6 @@
 /**
- * Where a fact about GOV.UK Pay stands: file and line in its public source, or page and heading of its documentation, as
- * they were in November 2026.
+ * The source of a fact about GOV.UK Pay: file and line in its public source, or page and heading of its documentation,
+ * as they were in November 2026.
  */
 
 const MAIN = 'src/main/java/uk/gov/pay'
@@ -21,7 +21,7 @@ const code = {
 export const inCode = (repository: keyof typeof code, file: string, lines: string): string =>
   `https://github.com/alphagov/${code[repository]}/${file}#L${lines.replace('-', '-L')}`
 
-/** What a link to it is called: ChargeService.java#L12, or the page without https. */
+/** The text of the link: ChargeService.java#L12, or the page without https. */
 export const sourceName = (source: string): string =>
   source.replace(/^.*\/(?=[\w.]+#L)|^https:\/\//, '')
 

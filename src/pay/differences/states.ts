@@ -1,4 +1,4 @@
-/** What differs in how a payment moves from state to state, and what time does to it. */
+/** Differences in how a payment moves from state to state, and in the effect of time. */
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
 import { difference } from './difference.ts'
 import { documented, inCode } from './source.ts'
@@ -108,7 +108,7 @@ export const eventsOfRefunds = difference<'absent' | 'listed'>({
   decides: { specification: 'absent', 'govuk-pay': 'listed' },
 })
 
-export const refundTold = difference<'when it is made' | 'at its end'>({
+export const refundMessage = difference<'when it is made' | 'at its end'>({
   subject: 'The message about a refund that stays submitted, or fails',
   specification: 'It is sent when the refund is submitted',
   govukPay: 'It is sent once the refund has succeeded, and not at all if it fails',

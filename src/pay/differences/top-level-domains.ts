@@ -69,7 +69,7 @@ const NAMES = `
 
 let known: ReadonlySet<string> | undefined
 
-/** Upper case counts as lower case. The set is made at the first call. */
+/** Upper case counts as lower case. The first call makes the set. */
 export function isTopLevelDomain(name: string): boolean {
   known ??= new Set(NAMES.trim().split(/\s+/))
   return known.has(name.toLowerCase())

@@ -5,10 +5,10 @@ import { submittedCard } from '../card.ts'
 /** The texts in a JSON value, the names of its fields included. It may be nested deeper than functions can call. */
 export function textsIn(value: unknown): string[] {
   const left = [value]
-  for (const each of left)
-    if (typeof each === 'object' && each !== null)
-      for (const item of Array.isArray(each) ? each : Object.entries(each)) left.push(item)
-  return left.filter(each => typeof each === 'string')
+  for (const part of left)
+    if (typeof part === 'object' && part !== null)
+      for (const item of Array.isArray(part) ? part : Object.entries(part)) left.push(item)
+  return left.filter(part => typeof part === 'string')
 }
 
 /** A weight of 0 takes a media type out. */
@@ -46,7 +46,7 @@ const INTEGER = /^[+-]?\d+$/
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const LARGEST_INTEGER = 2_147_483_647
 
-/** A JSON value as the library of GOV.UK Pay reads it where an integer is wanted: 0 for what is none. */
+/** A JSON value as the library of GOV.UK Pay reads an integer: 0 for a value that is none. */
 export function asInteger(value: unknown): number {
   if (typeof value === 'number') return Math.trunc(value)
   if (typeof value === 'boolean') return Number(value)
@@ -82,8 +82,8 @@ export const withNulls = <Name extends string>(
 const PAYMENT_PAGE = /"next_url":\{"href":"(https?:\/\/(?:\[[^\]"]*\]|[^/:"]+))/
 
 /**
- * Whether a browser sends each cookie of a site back there from the pages of the payment. Their ports may differ. Hosts of
- * one domain are one site too; which these are, only a list of all public suffixes tells.
+ * Whether a browser sends each cookie of a site back there from the payment's pages. Cookies ignore the port, so it may
+ * differ. Hosts of one domain are one site too; only a list of all public suffixes tells which.
  */
 export function isOfPages({ return_url }: { return_url?: unknown }, response: string): boolean {
   const site = PAYMENT_PAGE.exec(response)?.[1]

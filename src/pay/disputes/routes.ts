@@ -42,8 +42,8 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
       const { behaviour } = request.account
-      const page = pageOf(search, result, addressesOf(request, config), (each, addresses) =>
-        presentDispute(each, addresses, behaviour),
+      const page = pageOf(search, result, addressesOf(request, config), (dispute, addresses) =>
+        presentDispute(dispute, addresses, behaviour),
       )
       return pageLinks[behaviour].ofDisputes(shownPage(page, behaviour))
     },

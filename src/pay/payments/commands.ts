@@ -33,8 +33,8 @@ import { pursue } from './scenario.ts'
 import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 import type { Trigger } from './transitions.ts'
 
-/** What a payment is made of. */
-type Made = {
+/** The input of a new payment. */
+type Input = {
   given: NewPayment
   /** A hash of what was asked for with its key, if it may be asked for again. */
   asked?: string | undefined
@@ -43,7 +43,7 @@ type Made = {
   origin?: Origin | undefined
 }
 
-type Creation = Made & {
+type Creation = Input & {
   account: Account
   /** Where the client found the API. */
   address: string
@@ -79,8 +79,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const agreement = await usedAgreement(context, account, given)
     const plans = await apply?.({ given })
     const now = context.time.now(account)
-    const made = { ...creation, agreement, applied: plans?.applied, base_url }
-    const change = makePayment(context, account, now, made)
+    const input = { ...creation, agreement, applied: plans?.applied, base_url }
+    const change = makePayment(context, account, now, input)
     const messages = await messagesOf(context, change)
     const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -131,7 +131,7 @@ async function usedAgreement(
   return agreement
 }
 
-type MadeWith = {
+type Extras = {
   agreement?: Agreement | undefined
   applied?: Scenario | undefined
   base_url?: string | undefined
@@ -142,7 +142,7 @@ export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   { room, behaviour }: Pick<Account, 'room' | 'behaviour'>,
   now: AccountTime,
-  { given, agreement, applied, asked, base_url, returnTo, origin }: Made & MadeWith,
+  { given, agreement, applied, asked, base_url, returnTo, origin }: Input & Extras,
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {

@@ -2,7 +2,7 @@ import type { Behaviour } from '../../core/account.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { refundSubmittedFor } from '../differences/refunds.ts'
-import { refundTold } from '../differences/states.ts'
+import { refundMessage } from '../differences/states.ts'
 import {
   behaviourOf,
   type Change,
@@ -63,8 +63,8 @@ export function refund(
       failing_refunds: withFailing(payment.failing_refunds, amount, now),
     }),
   }
-  const isTold = scenario === 'success' || refundTold[behaviourOf(payment)] === 'when it is made'
-  return { before: payment, after, at: now, sends: isTold ? ['card_payment_refunded'] : [] }
+  const isSent = scenario === 'success' || refundMessage[behaviourOf(payment)] === 'when it is made'
+  return { before: payment, after, at: now, sends: isSent ? ['card_payment_refunded'] : [] }
 }
 
 /** Ends refunds of the payment that were held. */
@@ -84,8 +84,8 @@ export function completeHeld(
     version: payment.version + 1,
     ...(failing && { failing_refunds: failing }),
   }
-  const isTold = !fails && refundTold[behaviourOf(payment)] === 'at its end'
-  const sends = isTold ? refunds.map(() => 'card_payment_refunded' as const) : []
+  const isSent = !fails && refundMessage[behaviourOf(payment)] === 'at its end'
+  const sends = isSent ? refunds.map(() => 'card_payment_refunded' as const) : []
   return { before: payment, after, at: now, sends }
 }
 

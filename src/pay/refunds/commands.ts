@@ -33,23 +33,23 @@ export async function createRefund(
   const now = time.now(account)
   const { amount } = refund
   const refund_id = newId(now, room)
-  const made: Refund = { refund_id, payment_id, room, amount, scenario: 'success' }
+  const created: Refund = { refund_id, payment_id, room, amount, scenario: 'success' }
   const result = await changePayment(
     context,
     reading(context, account, payment_id),
     (payment, _, applied) => {
       checkRefundable(payment, refund)
-      made.scenario = applied.refund ?? (applied.scenario === 'error' ? 'error' : 'success')
-      return refundPayment(payment, amount, now, made.scenario)
+      created.scenario = applied.refund ?? (applied.scenario === 'error' ? 'error' : 'success')
+      return refundPayment(payment, amount, now, created.scenario)
     },
-    { also: () => [insertRefund(made)], scenarios },
+    { also: () => [insertRefund(created)], scenarios },
   )
   if (!result)
     throw paymentNotFound(
       unknownRefunded[account.behaviour](refund.available !== undefined),
       account.behaviour,
     )
-  return { ...made, behaviour: behaviourOf(result.payment) }
+  return { ...created, behaviour: behaviourOf(result.payment) }
 }
 
 /** The most refunds that one commit completes: each may have messages. */
@@ -73,7 +73,7 @@ export async function completeRefunds(
         return found
       },
       (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
-      { also: () => held.map(each => endRefund(each, scenario)) },
+      { also: () => held.map(refund => endRefund(refund, scenario)) },
     )
     if (!result?.moved) return any
   }

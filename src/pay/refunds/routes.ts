@@ -83,9 +83,9 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
     const payment_id = pathParam(request, 'payment_id')
     const scenarios = scenariosOf(request)
     const own = contextOf(request, context)
-    const made = await createRefund(own, { account, payment_id, refund, scenarios })
+    const created = await createRefund(own, { account, payment_id, refund, scenarios })
     void reply.code(202)
-    return presentCreated(made, shownTo(request, context, made.behaviour))
+    return presentCreated(created, shownTo(request, context, created.behaviour))
   },
 })
 
@@ -154,8 +154,8 @@ const search = (context: Context): Endpoint => ({
       ...settledBetween(query),
     ]
     const result = await findPage(context.database, refundRows, conditions, query)
-    const page = pageOf(query, result, shown.addresses, (each, addresses) =>
-      presentFound(each, { ...shown, addresses }),
+    const page = pageOf(query, result, shown.addresses, (refund, addresses) =>
+      presentFound(refund, { ...shown, addresses }),
     )
     return shownPage(page, behaviour)
   },

@@ -31,10 +31,10 @@ export function readNewRefund(body: Json, behaviour: Behaviour): NewRefund {
   const fields = readFields(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount', largestInteger[behaviour])
   fields.checkLimits(['amount'])
-  const given = body.refund_amount_available
-  if (given === undefined) return { amount }
+  const value = body.refund_amount_available
+  if (value === undefined) return { amount }
   // No payment with a refund to come has 0 left, so null is always a mismatch.
-  const available = given === null ? 0 : expectedAmount[behaviour](given)
+  const available = value === null ? 0 : expectedAmount[behaviour](value)
   if (available === undefined)
     throw invalid(fieldCodes.refund, 'refund_amount_available', PENCE_RULE)
   return { amount, available }

@@ -72,7 +72,7 @@ export function createAtDatabase({ database, time }: DeliveryPorts): (room: stri
   )
   const record = createGathering(
     DELIVERIES_AT_DATABASE,
-    (made: Recording[]) => recordAttempts(database, made, time.wall() + CLAIM_MS),
+    (recordings: Recording[]) => recordAttempts(database, recordings, time.wall() + CLAIM_MS),
     RUNS_AT_ONCE,
   )
   const takeTurn = createSlots(DELIVERIES_AT_DATABASE, Infinity)
@@ -109,7 +109,7 @@ export async function deliverMessage(
       return true
     }
     let status: MessageStatus = 'FAILED'
-    let made: RawAttempt | undefined
+    let newest: RawAttempt | undefined
     if (isSent) {
       const headers = headersOf(signature(body, signing_key))
       const post = {
@@ -123,7 +123,7 @@ export async function deliverMessage(
         keepsAnswer: record !== undefined,
       }
       const { result, attempted } = await attempt(ports, sendable, post, due)
-      made = attempted
+      newest = attempted
       onAttempt?.(attempted)
       const { cause, answer, redirected, ...rest } = result
       all.push({ ...rest, at: attempted.at })
@@ -136,7 +136,7 @@ export async function deliverMessage(
     const due_at = delay === undefined ? null : (due ?? time.now(account)) + delay
     const recording = { message_id, before, status, attempts: all, due_at }
     const written = await atDatabase.record(recording).finally(() => {
-      if (made) record?.(account, made)
+      if (newest) record?.(account, newest)
       onChange?.(account.room)
     })
     if (!written) return false

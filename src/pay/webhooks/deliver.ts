@@ -203,9 +203,9 @@ function sendingAgain(
       const byWebhook = [...Map.groupBy(due, ({ webhook_id }) => webhook_id).values()]
       const atDatabase = atDatabaseOf(room)
       const again = async (group: typeof due) => {
-        for (const each of group) {
-          const { message_id, sent_as, due_at } = each
-          if (!(await atDatabase.claim(takeDue(each, time.wall() + claimOf(sent_as))))) continue
+        for (const message of group) {
+          const { message_id, sent_as, due_at } = message
+          if (!(await atDatabase.claim(takeDue(message, time.wall() + claimOf(sent_as))))) continue
           const body = await bodyOfMessage(database, message_id)
           await deliverMessage(ports, { message_id, body }, atDatabase, due_at)
         }

@@ -87,7 +87,7 @@ export async function recordAttempts(
   claimedUntil: number,
 ): Promise<boolean[]> {
   const places = padded(recordings)
-  const given = places.map((_, i) => `($${[2, 3, 4, 5, 6].map(n => i * 5 + n).join(', $')})`)
+  const rows = places.map((_, i) => `($${[2, 3, 4, 5, 6].map(n => i * 5 + n).join(', $')})`)
   const values = places.flatMap(({ message_id, before, status, attempts, due_at }) => [
     message_id,
     before,
@@ -100,7 +100,7 @@ export async function recordAttempts(
       // Both databases call the columns of values so.
       sql: `update webhook_messages set status = column3, attempts = column4, due_at = cast(column5 as bigint),
               claimed_until = cast($1 as bigint)
-            from (values ${given.join(', ')}) given
+            from (values ${rows.join(', ')}) given
             where message_id = column1 and attempts = column2 and webhook_messages.status = 'PENDING'`,
       values: [claimedUntil, ...values],
       expect: recordings.length,

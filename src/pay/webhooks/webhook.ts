@@ -118,12 +118,12 @@ export function messagesFor(
   return eventTypes.flatMap(event_type => {
     const subscribed = webhooks.filter(webhook => webhook.subscriptions.includes(event_type))
     if (subscribed.length === 0) return []
-    const printed = JSON.stringify(messageResource[behaviour](resource, event_type))
+    const text = JSON.stringify(messageResource[behaviour](resource, event_type))
     return subscribed.map(({ webhook_id, room }) => {
       const message_id = newId(at, room)
       const fields = { message_id, created_date: iso(at), resource_id: payment_id, event_type }
       const head = JSON.stringify(messageHead[behaviour](fields))
-      const body = `${head.slice(0, -1)},"resource":${printed}}`
+      const body = `${head.slice(0, -1)},"resource":${text}}`
       return {
         message_id,
         webhook_id,
@@ -148,7 +148,7 @@ export const headersOf = (signature: string | undefined): Record<string, string>
 })
 
 /** Status of a message after these attempts, oldest first. */
-export function deliveryStatus(made: readonly Attempt[], behaviour: Behaviour): DeliveryStatus {
-  if (made.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
-  return made.length < attempts[behaviour].most ? 'PENDING' : 'FAILED'
+export function deliveryStatus(tries: readonly Attempt[], behaviour: Behaviour): DeliveryStatus {
+  if (tries.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
+  return tries.length < attempts[behaviour].most ? 'PENDING' : 'FAILED'
 }

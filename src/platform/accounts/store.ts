@@ -106,7 +106,7 @@ export async function findKey(
   { fixedKeys, at, lastPlanSql }: KeyLookUp,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
-  const own = fixedKeys.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
+  const own = fixedKeys.find(fixed => timingSafeEqual(hash, Buffer.from(fixed.hash, 'hex')))
   const columns = lastPlanSql ? `${ACCOUNT_COLUMNS}, ${lastPlanSql} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     own
@@ -127,7 +127,7 @@ export async function findLivingKey(
   key_id: string,
   fixed: readonly FixedKey[],
 ): Promise<{ hash: string; account: string } | undefined> {
-  const own = fixed.find(each => each.key_id === key_id)
+  const own = fixed.find(key => key.key_id === key_id)
   if (own) return own
   const [key] = await database.query<{ hash: string; account: string }>(
     `select hash, account from api_keys join accounts on accounts.name = api_keys.account
@@ -183,8 +183,8 @@ export const TEST_ACCOUNT_LIVES = 7 * DAY
 export async function createTestAccount(ports: KeyPorts, account: Account) {
   const { key, insert } = makeKey(ports, account.name)
   const expires: MachineTime = ports.time.wall() + TEST_ACCOUNT_LIVES
-  const made = { ...insertAccount(account, expires), expect: 1 as const }
-  return (await ports.database.write([made, insert])) ? { key, expires } : undefined
+  const insertion = { ...insertAccount(account, expires), expect: 1 as const }
+  return (await ports.database.write([insertion, insert])) ? { key, expires } : undefined
 }
 
 export type TestAccount = Account & { expires: MachineTime }

@@ -23,12 +23,12 @@ import {
 const SLOT_DIGITS = 8
 /** 16 seconds: longer than a commit may take, with a second for clocks that differ. */
 const SLOTS = 64
-/** The same in milliseconds, and one slot more: what becomes visible after a look began at most so long before. */
+/** The same in milliseconds, and one slot more: a row that a look missed began at most so long before the look. */
 export const LONGEST_COMMIT = (SLOTS + 1) * 256
 
 /**
- * A table whose rows are followed. `idOf` is the identifier of one. `edgeOf` is where a step through a range ends, if one
- * does not go through all of it: a filter without an index looks at every row.
+ * A table whose rows are followed. `idOf`: the identifier of a row. `edgeOf`: the end of a step through a range, if one
+ * step does not reach its end: a filter without an index looks at every row.
  */
 type Followed<Row, Item> = Sized<Row, Item> & {
   idOf: (item: Item) => string
@@ -37,7 +37,7 @@ type Followed<Row, Item> = Sized<Row, Item> & {
 
 /** How to page. At most one of `after` and `before`. */
 export type Paging = {
-  /** `next` of an earlier page, or an identifier: then exactly what sorts after it. */
+  /** `next` of an earlier page, or an identifier, for exactly the rows that sort after it. */
   after?: string | undefined
   before?: string | undefined
   limit: number
@@ -47,7 +47,7 @@ export type FollowedPage<Row> = {
   /** Oldest first. */
   rows: Row[]
   next: string
-  /** For `before`; null without rows. */
+  /** The `before` of the page before this one; null without rows. */
   previous: string | null
 }
 
@@ -84,7 +84,7 @@ export async function findFollowed<Row, Item>(
     const rows = (await find({ before }, 'newest')).reverse()
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return { rows, next: cursorAt(0), previous: null }
-    // What is before the first of the newest is not owed.
+    // A list of the newest rows never repeats rows from before its first one.
     const older = await count({ after: windowOf(idOf(last)), before: idOf(first) })
     return pageOf(rows, idOf, older)
   }
@@ -156,21 +156,21 @@ async function countBySlot<Row, Item>(
 
 function printCursor(id: string, counts: Counts): string {
   const newest = slotOf(id)
-  const printed = Array.from({ length: SLOTS }, (_, back) => counts.get(newest - back) || '')
-  return `${id}-${printed.join('.').replace(/(?<!\.)\.+$/, '')}`
+  const texts = Array.from({ length: SLOTS }, (_, back) => counts.get(newest - back) || '')
+  return `${id}-${texts.join('.').replace(/(?<!\.)\.+$/, '')}`
 }
 
 const COUNTED = /^([0-9a-v]{26}|[0-9a-v]{10})-([\d.]{0,400})$/
 
-/** Whether a list can begin there: after a cursor or an identifier, or before an identifier. */
+/** Whether a list can begin at this text: after a cursor or an identifier, or before an identifier. */
 export const isCursor = (text: string): boolean => isEdge(text) || COUNTED.test(text)
 export const isEdge = (text: string): boolean => /^([0-9a-v]{26}|[0-9a-v]{10})$/.test(text)
 
-/** An identifier has no counts. */
+/** `counts` is undefined for an identifier. */
 function readCursor(text: string): { id: string; counts: Counts | undefined } {
-  const [, id, printed = ''] = COUNTED.exec(text) ?? []
+  const [, id, counted = ''] = COUNTED.exec(text) ?? []
   if (id === undefined) return { id: text, counts: undefined }
-  const counts = printed
+  const counts = counted
     .split('.')
     .map((found, back) => [slotOf(id) - back, Number(found)] as const)
   return { id, counts: new Map(counts) }

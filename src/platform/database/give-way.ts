@@ -3,7 +3,7 @@ import { primaryCode, SQLITE } from './sqlite/connection.ts'
 
 const DISK_FULL = '53100'
 
-/** Of a write that failed so, nothing is written. */
+/** Whether a write failed because the disk is full: then nothing was written. */
 const isDiskFull = (error: unknown): boolean =>
   primaryCode(error) === SQLITE.FULL ||
   (error instanceof Error && 'code' in error && error.code === DISK_FULL)

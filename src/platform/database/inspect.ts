@@ -49,7 +49,7 @@ function foreign({ table, schema, database }: Row, place: string): string {
   return `${name} of another program, which has the table ${table}${where}: set DATABASE_URL to a database for Farthing alone, or unset it`
 }
 
-/** Its newest migration. Throws for what is no file, and for the database of another program. Reads only. */
+/** The newest migration of a file. Throws without a file, and for the database of another program. Reads only. */
 export const refuseForeignFile = (path: string): Promise<number> =>
   inFile(path, database => versionInFile(database, path))
 

@@ -10,14 +10,14 @@ import { openSqlite } from './sqlite/sqlite.ts'
 type OpenOptions = QueueOptions &
   Pick<PostgresOptions, 'onConnectionError'> & { onMigrated?: OnMigrated }
 
-/** Opens and migrates it. Throws if it cannot be used, or another program or a newer Farthing made it. Errors have `path`. */
+/** Opens and migrates. Throws if the database is unusable, another program's or a newer Farthing's. Errors have `path`. */
 export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
   const { database, migrated } = await beginOpening(address, options)
   await migrated
   return database
 }
 
-/** As `openDatabase`, but a file may be used only once it is `migrated`. It is closed if that fails. */
+/** As `openDatabase`, but a file may be used only once `migrated` resolves. If that fails, the database is closed. */
 export async function beginOpening(address: DatabaseAddress, options: OpenOptions) {
   if (address.kind === 'postgres') {
     const database = await openPostgresDatabase(address.url, options)
@@ -59,7 +59,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 /** The one table whose rows may be lost: the record of requests. */
 const UNLOGGED = 'exchanges'
 
-/** Out of the write-ahead log: after a crash of PostgreSQL it is empty. Where this user may not alter it, that costs time only. */
+/** Takes it out of the write-ahead log: a crash of PostgreSQL empties it. A user who may not alter it loses only time. */
 async function makeUnlogged(database: Database): Promise<void> {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',
@@ -72,7 +72,7 @@ async function makeUnlogged(database: Database): Promise<void> {
 /** The server encodings that can store every text. */
 const GOOD_ENCODINGS = new Set(['UTF8', 'SQL_ASCII'])
 
-/** The oldest version of PostgreSQL that the tests have run on. Databases that only speak its protocol are not judged. */
+/** The oldest version of PostgreSQL that the tests have run on. Databases that only speak its protocol may have any. */
 const OLDEST_POSTGRES = 14
 
 /** Throws if PostgreSQL is too old, or if a setting would make it lose acknowledged writes or refuse some texts. */

@@ -149,22 +149,22 @@ async function writeAll(pool: pg.Pool, statements: Statement[], named: ToQuery):
     return !missed(only, rowCount)
   }
   const client = await pool.connect()
-  let broken = true
+  let isBroken = true
   try {
     const written = await runAll(client, statements, named)
     await client.query(written ? 'commit' : 'rollback')
-    broken = false
+    isBroken = false
     return written
   } catch (error) {
     // An error from the server leaves the connection usable, unless it leads to a former primary.
     if (error instanceof pg.DatabaseError && error.code !== READ_ONLY)
-      broken = await client.query('rollback').then(
+      isBroken = await client.query('rollback').then(
         () => false,
         () => true,
       )
     throw error
   } finally {
-    client.release(broken)
+    client.release(isBroken)
   }
 }
 
@@ -207,7 +207,7 @@ function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
   return Object.assign(tracked, { settled: () => Promise.all(underway) })
 }
 
-/** Repeats what the server rolled back because of another transaction, and what found no connection left. */
+/** Repeats statements that the server rolled back because of another transaction, or that found no connection left. */
 function createRetries(pool: pg.Pool): Repeat {
   let widening: NodeJS.Timeout | undefined
 

@@ -83,14 +83,14 @@ export async function findOne<Row, Item>(
   return item
 }
 
-/** The number of rows. `from` is what stands after it in SQL. */
+/** The number of rows. `from` is the SQL after the word `from`. */
 export async function countRows(database: Database, from: Condition): Promise<number> {
   const sql = `select cast(count(*) as integer) as found from ${from.sql}`
   const [row] = await database.query<{ found: number }>(numbered(sql), from.values)
   return row?.found ?? 0
 }
 
-/** Conditions for rows that are looked at one after the other, those of each at one go. */
+/** Conditions of consecutive steps through the rows; one query reads the rows of each step. */
 export type Steps = AsyncIterable<Condition[]> | readonly Condition[][]
 
 /**

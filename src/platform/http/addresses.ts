@@ -22,7 +22,7 @@ export function addressesOf(request: FastifyRequest, config: Config): Addresses 
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/** The addresses for somebody who sends no request. `base_url` is where a client found the API. */
+/** The addresses without a request. `base_url` is where a client found the API. */
 export function keptAddresses(config: Config, base_url: string | undefined): Addresses {
   const api = config.baseUrl ?? base_url ?? `http://${ownHost(config.host, config.port)}`
   return { api, pages: config.pagesUrl ?? api }
@@ -35,14 +35,14 @@ export const pathOf = (address: string | undefined): string =>
 /** The last valid address: most clients always send the same Host (see src/core/flat.ts). */
 let remembered = { scheme: '', host: '', address: '' }
 
-/** What a proxy says. Behind several, the first value is about the client's own request. */
+/** The value of a header that a proxy sets. Behind several, the first value is about the client's own request. */
 const forwarded = ({ headers }: FastifyRequest, name: 'proto' | 'host'): string | undefined =>
   headers[`x-forwarded-${name}`]?.toString().split(',')[0]?.trim()
 
 const saysHttps = (request: FastifyRequest): boolean =>
   forwarded(request, 'proto')?.toLowerCase() === 'https'
 
-/** The scheme and host that the client used, as it or a trusted proxy says. Nothing is checked. */
+/** The scheme and host that the client used, by its own or a trusted proxy's headers. Nothing is checked. */
 export function askedFor(request: FastifyRequest, { trustProxy }: Config) {
   const scheme = trustProxy && saysHttps(request) ? 'https' : 'http'
   return { scheme, host: (trustProxy && forwarded(request, 'host')) || request.headers.host || '' }
@@ -80,7 +80,7 @@ function ownHost(host: string, port: number): string {
 /** Specification, *Links*. `href` is absolute. */
 export const getLink = (href: string) => ({ href, method: 'GET' }) as const
 
-/** A link to post a form to; `params` are the form's fields. */
+/** A link for posting a form; `params` are the form's fields. */
 export const postLink = (href: string, params: Record<string, string> = {}) =>
   ({ href, method: 'POST', type: 'application/x-www-form-urlencoded', params }) as const
 

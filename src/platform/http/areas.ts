@@ -19,7 +19,7 @@ export type AreaName =
   | 'open'
   | 'health'
 
-/** What the endpoints of one kind have in common. src/app/app.ts has the list. */
+/** The common parts of the endpoints of one kind. src/app/app.ts has the list. */
 export type Area = {
   /** An unknown path below this prefix gets the errors of this area. */
   prefix: string
@@ -34,11 +34,11 @@ export type Area = {
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
-  /** The error for a request with a good key before its body is read, if it is not only that for a wrong media type. */
+  /** The error for a request with a good key before its body is read, in addition to that for a wrong media type. */
   refuse?: (request: FastifyRequest, accepts?: Accepts) => Error | undefined
-  /** What is sent for an unknown path or a wrong method, if it is not always `usual`. */
+  /** The error for an unknown path or a wrong method, if it is not always `usual`. */
   lost?: (request: FastifyRequest, usual: Error) => Error
-  /** Its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
+  /** Whether its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
   counted: boolean
 }
 
@@ -73,25 +73,7 @@ export type PlanHooks = {
   afterRecord: OnSend
 }
 
-/**
- * What runs before a handler, in this order. The first step that fails decides the response.
- *
- * 0. Bytes that are not HTTP, and an address that cannot be decoded (http/fastify.ts, http/server.ts).
- * 1. Two Host headers: 400, and the connection closes (http/server.ts).
- * 2. The headers that every response of the service and of the area has.
- * 3. The key.
- * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), and what else the area refuses,
- *    all before the body is read.
- * 5. The size of the body (413), by Fastify as it reads it. If it arrives in too many pieces the connection closes, and
- *    beyond the bytes of all arriving bodies it is refused with 503 (http/connections.ts).
- * 6. The number of requests in progress (503, http/limits.ts).
- * 7. The plans of the account, where control is on (src/tools/plans/faults.ts).
- * 8. The turn of a search, or of another endpoint with a long response (503, http/leaving.ts).
- *
- * The handlers of the hosted pages and of the console then refuse forms of other sites themselves.
- *
- * `refuse` returns the error of step 4, if any.
- */
+/** The steps before a handler, in this order. The first step that fails decides the response. */
 export function beforeHandler(
   area: Area,
   refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
@@ -112,7 +94,7 @@ export function beforeHandler(
 export const lostIn = ({ lost }: Area, request: FastifyRequest, usual: Error): Error =>
   lost ? lost(request, usual) : usual
 
-/** The area whose endpoints a path looks like: the first whose prefix it is below. */
+/** The area of a path: the first whose prefix it is below. */
 export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
   return Object.values(areas).find(({ prefix }) => isBelow(prefix, url)) ?? areas.open
 }

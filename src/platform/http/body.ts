@@ -18,14 +18,14 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const INTEGER = /^-?\d+$/
 const MAYBE_FRACTION = /\d[.e]/i
 
-/** What counts as each media type. A body without Content-Type counts as JSON. */
+/** The media types that count as each kind. A body without Content-Type counts as JSON. */
 const patterns = {
   [JSON_TYPE]: /^(application\/(json|[^;\s]+\+json)\s*(;|$)|$)/i,
   [FORM_TYPE]: /^application\/x-www-form-urlencoded\s*(;|$)/i,
   'multipart/form-data': /^multipart\/form-data\s*(;|$)/i,
 }
 
-/** What an endpoint may take, and the status for a body of any other type. */
+/** The bodies that an endpoint takes, and the status for a body of any other type. */
 const accepted = {
   json: { types: [JSON_TYPE], status: 400 },
   form: { types: [FORM_TYPE], status: 415 },
@@ -59,7 +59,7 @@ export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Err
   return wrongMediaType(status, ...types)
 }
 
-/** What a body that is not one JSON object counts as. `value` is undefined for text that is not JSON. Most throw. */
+/** Reads a body that is not one JSON object. `value` is undefined for text that is not JSON. Most throw. */
 export type ReadOther = (code: BodyCode, text: string, value: unknown) => Json
 
 export const refuseOther: ReadOther = (code, _text, value) => {
@@ -119,7 +119,7 @@ function parseJson(text: string, integers: readonly string[]): unknown {
   }
 }
 
-/** A form is asked for by plans, the handler and the record, and parsed once. */
+/** Plans, the handler and the record read a form, which is parsed once. */
 const forms = new WeakMap<Buffer, URLSearchParams>()
 
 /** The fields of a form, none without a body; undefined if it is longer or has more fields than a form may have. Bytes that are not UTF-8 read as U+FFFD. */
@@ -150,7 +150,7 @@ function hasMore(bytes: Buffer, text: string, most: number): boolean {
   return false
 }
 
-/** What the headers of each field of a form with files have, written exactly so. */
+/** The headers of each field of a form with files, written exactly so. */
 const FIELD = 'form-data; name="'
 
 /** The fields of a form with files; undefined if they cannot be read, or are too many. */

@@ -26,7 +26,7 @@ const BYTES_PER_PIECE = 256
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 type Connection = {
-  /** The response that has not left yet. */
+  /** The response that is being made or sent. */
   serving: ServerResponse | undefined
   waiting: [IncomingMessage, ServerResponse][]
   /** Set when unreadable bytes have arrived: called after the last response that is due. */
@@ -55,7 +55,7 @@ export function createHttpServer(handle: Handle): Server {
   return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS, closeIdle)
 }
 
-/** Node would also close a connection whose client waits for a response, as that of a clock moved over many payments. */
+/** Node would also close a connection whose client waits, such as for a move of the clock over many payments. */
 function closeIdle(socket: Socket): void {
   const response = connections.get(socket)?.serving
   const isWaitedFor = response?.req.complete && !response.headersSent
@@ -64,9 +64,9 @@ function closeIdle(socket: Socket): void {
 
 /** Node's parser of a connection, which is used again for another. */
 type Parser = {
-  /** Called for each request. What returns 2 stops the parser, as an upgrade does. */
+  /** Called for each request. A result of 2 stops the parser, as for an upgrade. */
   onIncoming(request: IncomingMessage, keepAlive: boolean): number
-  /** At `kOnBody` is what it calls for each chunk. */
+  /** The callback at `kOnBody` is called for each chunk. */
   [callback: number]: unknown
   constructor: { kOnBody: number }
 }
@@ -74,8 +74,8 @@ type Parser = {
 type ParsedSocket = Socket & { parser?: Parser }
 
 /**
- * Lets the parser drop the rest of a body, until what it returns is called or the connection is closed. Otherwise Node
- * copies each chunk: those of one byte that 1,000 connections sent at once stopped all others for 8 s.
+ * Lets the parser drop the rest of a body, until the returned function is called or the connection closes. Otherwise
+ * Node copies each chunk: chunks of one byte from 1,000 connections stopped all others for 8 s.
  */
 function dropBody(socket: ParsedSocket): () => void {
   const { parser } = socket
@@ -92,8 +92,8 @@ function dropBody(socket: ParsedSocket): () => void {
 }
 
 /**
- * Stops the parser of a connection that is closed, which would go on with the bytes that it has read: a read of 64 KB can
- * have 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
+ * Stops the parser of a closed connection, which would go on with the bytes that it has read: a read of 64 KB can have
+ * 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
  */
 function stopWhenClosed(socket: ParsedSocket): void {
   const { parser } = socket

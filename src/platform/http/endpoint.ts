@@ -10,7 +10,7 @@ import { longJson } from './long-json.ts'
 import type { Docs } from './openapi.ts'
 import type { SearchKind } from './search.ts'
 
-/** One method of one path: what it is and what it does. */
+/** One method of one path. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
@@ -19,13 +19,13 @@ export type Route = {
   operationId?: string
   /** Which media types its body may have. Without it the endpoint reads no body and takes any type. */
   accepts?: Accepts
-  /** Its body is a card or another secret: the record does not keep it. */
+  /** Whether the body holds a card or another secret: the record does not keep it. */
   secretBody?: true
   /** The parameters of a search, which ignores all others. */
   search?: SearchKind
-  /** Its response has as many items as there are, so it takes turns with the searches. */
+  /** Whether the response has no limit of items, so that it takes turns with the searches. */
   isLong?: true
-  /** Where it does not, accounts of this behaviour are told that there is no such endpoint. */
+  /** Whether it exists under this behaviour. Elsewhere clients are told that there is no such endpoint. */
   existsIn?: (behaviour: Behaviour) => boolean
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -39,7 +39,7 @@ export type Endpoint = Route & {
   docs: (behaviour: Behaviour) => Docs
 }
 
-/** What the object of an endpoint below /v1 begins with. */
+/** The first properties of the object of an endpoint below /v1. */
 export const api = (method: Route['method'], path: string, operationId: string, summary: string) =>
   ({ method, path, area: 'api', operationId, summary }) as const
 

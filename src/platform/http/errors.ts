@@ -11,7 +11,7 @@ import { JSON_TYPE } from './body.ts'
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
 const RETRY_AFTER = '1'
 
-/** The ApiError that a client gets for `error`, whose Retry-After header it sets. Logs what is the service's own fault. */
+/** The ApiError that a client gets for `error`, whose Retry-After header it sets. Logs faults of the service. */
 export function toApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
   const apiError = apiErrorOf(error, request)
   if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)

@@ -34,7 +34,7 @@ export const fastifyOptions = {
   clientErrorHandler: refuseUnreadable,
 } as const
 
-/** Everything that needs a hook; call it before there are routes. */
+/** Adds all hooks; call it before there are routes. */
 export function adjustFastify(app: FastifyInstance): void {
   ignoreExpectations(app)
   readBodiesAsBytes(app)
@@ -51,8 +51,8 @@ function ignoreExpectations(app: FastifyInstance): void {
 const BYTES_TYPE = 'application/octet-stream'
 
 /**
- * Bodies are read as bytes whatever their Content-Type: each endpoint decides which types it takes, and some ignore
- * the type. Fastify would refuse a malformed one: contract/http/order-of-checks.
+ * Bodies are read as bytes whatever their Content-Type: each endpoint decides on the types, and some ignore the type.
+ * Fastify would refuse a malformed one: contract/http/order-of-checks.
  */
 function readBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

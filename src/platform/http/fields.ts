@@ -61,10 +61,10 @@ export class FieldReader {
 
   /** Returns undefined when the field is absent, or null where that is allowed. */
   #present(name: string, whenNull: Blank): unknown {
-    const given = this.#body[name]
-    const value = given ?? undefined
+    const field = this.#body[name]
+    const value = field ?? undefined
     if (value === undefined && whenNull === 'missing') throw missing(this.#codes, name)
-    if (given === null && whenNull === 'invalid')
+    if (field === null && whenNull === 'invalid')
       throw invalid(this.#codes, name, 'must not be null')
     return value
   }
@@ -114,7 +114,7 @@ export class FieldReader {
     return this.#text(name, 'invalid')
   }
 
-  /** Optional, and blank text is a value that `checkLimits` judges. */
+  /** Optional; `checkLimits` checks blank text too. */
   optionalRawText(name: string): string | undefined {
     return this.#rawText(name, 'absent')
   }
@@ -159,9 +159,9 @@ export class FieldReader {
 const patterns = new Map<string, RegExp>()
 
 function compiled(pattern: string): RegExp {
-  const made = patterns.get(pattern) ?? new RegExp(pattern)
-  patterns.set(pattern, made)
-  return made
+  const compiledPattern = patterns.get(pattern) ?? new RegExp(pattern)
+  patterns.set(pattern, compiledPattern)
+  return compiledPattern
 }
 
 const isWholeNumber = (value: unknown): value is number =>

@@ -31,13 +31,13 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
   function createTurn({ account, socket }: FastifyRequest, release: ReleaseSlot): Turn {
     const owner = ownerOf(account)
     let counted = SEARCH_BYTES
-    let made = 0
+    let added = 0
     shares.add(owner, counted)
     return {
       add(bytes) {
         if (socket.destroyed) throw unreadable()
-        made += bytes
-        const more = Math.max(0, made - counted)
+        added += bytes
+        const more = Math.max(0, added - counted)
         if (more > 0 && !shares.hasSpace(owner, more)) throw overloaded()
         counted += more
         shares.add(owner, more)
@@ -86,7 +86,7 @@ const isLong = (payload: unknown): payload is string | Buffer =>
   Buffer.byteLength(payload) > SMALL_BYTES
 
 function createCount({ add, hasSpace }: Shares) {
-  /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
+  /** Responses that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
   /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */

@@ -25,14 +25,14 @@ type Sent = (error: Error | null, payload?: unknown) => void
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** Limits what is done at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
+/** Limits work at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    /** Adds the hook that counts what leaves and closes connections during a stop. Call it before there are routes. */
+    /** Adds the hook that counts responses and, during a stop, closes connections. Call it before there are routes. */
     watch(app: FastifyInstance) {
       app.addHook('onSend', (request, reply, payload, done) => {
         // Only once this instance listens no longer, so that the client's next connection goes to another one.
@@ -42,7 +42,7 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
         else done(null, payload)
       })
     },
-    /** Takes a place of the account, for which all that follows works. Beyond the limits 503 with Retry-After. */
+    /** Takes a place of the account, to which all later work belongs. Beyond the limits 503 with Retry-After. */
     enter:
       (area: AreaName) =>
       (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
@@ -59,7 +59,7 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
           else go(place)
         }
       },
-    /** Once there is a response that no plan delays, whether or not the client is still there to receive it. */
+    /** Gives the place up once there is a response that no plan delays, whether or not the client is still there. */
     leave(request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: Sent) {
       request.place?.leave()
       request.place = null

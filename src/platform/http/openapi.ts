@@ -1,4 +1,4 @@
-/** With these an endpoint describes itself, in objects of OpenAPI 3.1 with whole schemas: src/app/docs/openapi.ts. */
+/** The parts with which an endpoint describes itself: OpenAPI 3.1 with whole schemas (src/app/docs/openapi.ts). */
 import { meaningOf } from '../../core/codes.ts'
 import { type ApiError, noSuchPage, PlainError } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
@@ -51,7 +51,7 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-/** What all searches share: parameters, from the table that checks them, a page, and errors, with those in `wrong`. */
+/** The common parts of searches: parameters, from the table that checks them, a page, and errors, with those in `wrong`. */
 export function searchDocs(kind: SearchKind, page: Schema, wrong: string[]) {
   return {
     parameters: queryParameters(kind.filters),
@@ -91,7 +91,7 @@ export const errorHeaders: {
 /** The response for errors of one status, with this body: an example of each, and no codes other than theirs. */
 export function errorResponse(errors: ApiError[], body: Schema): Response {
   const isPlain = (error: ApiError): boolean => error instanceof PlainError
-  const codes = [...new Set(errors.filter(each => !isPlain(each)).map(({ code }) => code))]
+  const codes = [...new Set(errors.filter(error => !isPlain(error)).map(({ code }) => code))]
   const headers = errorHeaders[errors[0]?.status ?? 0]
   const lines = codes.map(code => `- \`${code}\`: ${meaningOf(code)}`)
   const plain = errors.find(isPlain)

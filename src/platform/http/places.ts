@@ -1,4 +1,4 @@
-/** The places of requests in progress. They belong to accounts, so that one cannot take those of all. */
+/** The places of requests in progress. Accounts have places, so that one account cannot take all. */
 import type { EventEmitter } from 'node:events'
 import {
   CONTROL_REQUESTS,
@@ -98,8 +98,8 @@ export function createPlaces() {
 }
 
 /**
- * The place of one request, which rests once however many things it waits for. A class, because V8 makes a shape for each
- * object literal with a getter: it kept all that the getter sees, and a page cost 20 % more.
+ * The place of one request, which it gives up once, however many results it waits for. A class, because V8 makes a
+ * shape for each object literal with a getter, which kept all that the getter sees: a page cost 20 % more.
  */
 class OwnPlace implements Place {
   #place: Place

@@ -1,4 +1,4 @@
-/** Query parameters: how each is read, and described in a document. */
+/** Reads and describes query parameters. */
 import { fromText, type Reader } from '../../core/values.ts'
 
 /** Read from text. The schema has an example. */
@@ -24,7 +24,7 @@ export const parameter = <Read>(
   more: { examples?: readonly unknown[]; default?: Read } = {},
 ): QueryParameter<Read> => ({
   rule: value.rule,
-  read: given => fromText(value, String(given)),
+  read: input => fromText(value, String(input)),
   schema: { ...value.schema, examples: [value.schema.enum?.[0] ?? value.schema.maximum], ...more },
   description,
 })

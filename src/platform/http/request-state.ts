@@ -1,4 +1,4 @@
-/** What a request carries from one step to the next. This is the only file that adds properties to Fastify's requests. */
+/** The state that a request carries from one step to the next. Only this file adds properties to Fastify's requests. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
@@ -8,14 +8,14 @@ import type { Area, RecordingHooks } from './areas.ts'
 import type { Turn } from './leaving.ts'
 import type { Place } from './places.ts'
 
-/** The payment that a request is about, as the request left it. `secret` is the second half of its token. */
+/** The payment of a request, as the request left it. `secret` is the second half of its token. */
 export type RecordedPayment = {
   payment_id: string
   secret: string
   given: { reference: string }
   /** `at` is the account's time. */
   events: readonly { status: string; code?: string; can_retry?: boolean; at: number }[]
-  /** Who made it without the API. */
+  /** The tool that created it without the API. */
   origin?: string
 }
 
@@ -26,7 +26,7 @@ export type Effects = {
   account: Account
   payment?: RecordedPayment
   caused?: Caused | undefined
-  /** The status that the agreement had which the request uses or cancels. */
+  /** The status that the used or cancelled agreement had. */
   agreement?: string
 }
 
@@ -35,27 +35,27 @@ export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
+    /** The account of the bearer key or of the session. Only the areas `api`, `control` and `console` have it. */
     account: Account
     key_id: string
     lastPlan: LastPlan
     actingPlan: {
       plan_id: string
-      /** The response that it replaced, or the connection that it reset; absent if it did neither. */
+      /** Whether the plan replaced the response or reset the connection; absent if it did neither. */
       ended?: 'replaced' | 'reset'
-      /** It reset the connection before there was a response. */
+      /** Whether it reset the connection before there was a response. */
       isUnanswered?: boolean
     } | null
-    /** It has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
+    /** Whether it has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
     place: Place | null
-    /** Of a search that is at work. */
+    /** The turn of a search that is at work. */
     turn: Turn | null
     /** The error that was sent as JSON, for the log line and the record. */
     refusal: ApiError | null
-    /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
+    /** The machine's time of its beginning, in milliseconds; 0 where it is not recorded. */
     began: MachineTime
     effects: Effects | null
-    /** Of a request that reaches no endpoint. `route` is that of a path which has other methods. */
+    /** The error of a request that reaches no endpoint. `route` is that of a path with other methods. */
     withoutEndpoint: { area: Area; route?: string; recording: RecordingHooks | undefined } | null
   }
 }

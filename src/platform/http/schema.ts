@@ -65,7 +65,7 @@ export const postLinkSchema = {
   description: 'What to post, as a form, and where',
 }
 
-/** As responses show it. payments/request.ts has the schema for requests. */
+/** An address in responses. payments/request.ts has the schema for requests. */
 const billingAddress = {
   title: 'BillingAddress',
   type: 'object',
@@ -105,7 +105,7 @@ const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
 
 const { wallet_type, ...ofEveryCard } = cardDetails.properties
 
-/** The same in the behaviour `govuk-pay`. Agreements have no wallet_type. */
+/** Card details under the behaviour `govuk-pay`. Agreements have no wallet_type. */
 export const cardDetailsWithNulls = object(
   cardDetails.title,
   Object.fromEntries(Object.entries(ofEveryCard).map(([name, schema]) => [name, nullable(schema)])),
@@ -128,7 +128,7 @@ export const errorBody = object(
   },
 )
 
-/** Of an error that has no code: a PlainError. */
+/** The body of an error without a code: a PlainError. */
 export const plainError = object('PlainError', {
   code: { type: 'integer', description: 'The status' },
   message: { type: 'string' },

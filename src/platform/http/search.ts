@@ -69,8 +69,8 @@ export function readSearch(query: unknown, kind: SearchKind) {
   const wrong: string[] = []
   const unreadable: string[] = []
   for (const [name, { read: readText }] of Object.entries(kind.filters)) {
-    const given = (query as Record<string, unknown>)[name] // Fastify parses it to an object
-    const text = String([given].flat()[0] ?? '')
+    const value = (query as Record<string, unknown>)[name] // Fastify parses it to an object
+    const text = String([value].flat()[0] ?? '')
     if (!text.trim()) continue
     if (isStorable(text) && readText(text) !== undefined) read[name] = text
     else wrong.push(name)

@@ -51,8 +51,8 @@ export const createFollow =
 /** In milliseconds. Retry-After is a number of seconds, or a date by the clock of the receiver. */
 function waitOf(next: Next | undefined, { wait, longest }: Repeats): number {
   const { retryAfter = '', date = '' } = next ?? {}
-  const given = /^\d+$/.test(retryAfter)
+  const ms = /^\d+$/.test(retryAfter)
     ? Number(retryAfter) * 1000
     : Date.parse(retryAfter) - Date.parse(date)
-  return given > 0 ? Math.min(given, longest) : wait
+  return ms > 0 ? Math.min(ms, longest) : wait
 }

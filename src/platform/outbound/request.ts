@@ -241,8 +241,8 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
   if (error instanceof Aborted) return error.message
   const code = error.code ?? ''
   if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
-  const broken = code === 'ECONNRESET' || error.syscall !== undefined
-  return handshaking && !broken ? 'tls failed' : 'connection failed'
+  const isConnection = code === 'ECONNRESET' || error.syscall !== undefined
+  return handshaking && !isConnection ? 'tls failed' : 'connection failed'
 }
 
 type Body = Pick<ReceiverResponse, 'body' | 'size'>

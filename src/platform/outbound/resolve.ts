@@ -44,7 +44,7 @@ export function parseHosts(text: string): Map<string, string[]> {
   for (const line of text.split(/\r?\n/)) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
     if (isIP(address) === 0) continue
-    for (const name of names.map(each => each.toLowerCase())) {
+    for (const name of names.map(text => text.toLowerCase())) {
       hosts.set(name, [...(hosts.get(name) ?? []), address])
     }
   }

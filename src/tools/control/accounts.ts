@@ -22,7 +22,7 @@ import { clock, overview, presentClock, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const
-const madeAccount = object('MadeAccount', {
+const accountWithKey = object('MadeAccount', {
   account: { ...text, description: 'Its name' },
   key: { ...text, description: 'Its API key, shown only now' },
   behaviour: behaviour.schema,
@@ -53,11 +53,11 @@ export const createAccount = defineEndpoint({
   body: newAccount,
   description:
     'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
-  response: [201, 'The account', madeAccount],
+  response: [201, 'The account', accountWithKey],
   errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAllAccounts()],
   handler: async (context, { account, body }) => {
-    const { account: made, key, expires } = await makeAccount(context, account, body)
-    const { account: name, ...shown } = presentTestAccount(made, expires, context.time)
+    const { account: created, key, expires } = await makeAccount(context, account, body)
+    const { account: name, ...shown } = presentTestAccount(created, expires, context.time)
     return { account: name, key, ...shown }
   },
 })
@@ -74,7 +74,7 @@ export const listAccounts = defineEndpoint({
       { parent: nameOfParent(account), now: time.wall() },
       { limit: MOST_LISTED, order: 'newest' },
     )
-    return { results: found.map(each => presentTestAccount(each, each.expires, time)) }
+    return { results: found.map(account => presentTestAccount(account, account.expires, time)) }
   },
 })
 

@@ -35,7 +35,7 @@ import { shownPayment } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
-const unread = (schema: object) => ({ schema, rule: '', read: (given: unknown) => given })
+const unread = (schema: object) => ({ schema, rule: '', read: (input: unknown) => input })
 
 const refundFields = {
   amount: unread({ type: 'integer', minimum: 1 }),
@@ -112,7 +112,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             refund_id ? `refund_id=${refund_id}` : '',
         },
         async context => {
-          const made = await createPayment(context, {
+          const created = await createPayment(context, {
             account,
             address: addresses.api,
             given,
@@ -121,8 +121,8 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             },
             origin: 'control',
           })
-          const refund = await takeSteps(context, account, made, steps)
-          return { payment_id: made.payment_id, refund_id: refund?.refund_id }
+          const refund = await takeSteps(context, account, created, steps)
+          return { payment_id: created.payment_id, refund_id: refund?.refund_id }
         },
       )
       const payment = await readBack(context, account, payment_id)
@@ -136,8 +136,8 @@ export const buildPayment = (context: ControlContext): Endpoint => {
 function createNextReference({ database }: ToolContext) {
   const latest = new Map<string, number>()
   return async (room: string): Promise<string> => {
-    const made = await countPayments(database, room)
-    const next = Math.max(made, latest.get(room) ?? 0) + 1
+    const payments = await countPayments(database, room)
+    const next = Math.max(payments, latest.get(room) ?? 0) + 1
     remember(latest, room, next, MOST_ROOMS)
     return `payment-${next}`
   }
@@ -185,9 +185,9 @@ function appliedTo(
 }
 
 /** In pence, of so many. */
-function readRefund(given: unknown, amount: number) {
-  if (given === undefined) return undefined
-  const fields = isObject(given) ? given : { amount: given }
+function readRefund(input: unknown, amount: number) {
+  if (input === undefined) return undefined
+  const fields = isObject(input) ? input : { amount: input }
   const read = readFields(fields, { optional: refundFields }, 'refund.')
   const { amount: wanted = true, scenario = 'success' } = read
   const pence = wanted === true ? amount : wanted
@@ -200,19 +200,19 @@ function readRefund(given: unknown, amount: number) {
 async function takeSteps(
   context: ToolContext,
   account: Account,
-  made: Payment,
+  payment: Payment,
   { wanted, capture, refund, cancel }: ReturnType<typeof stepsOf>,
 ): Promise<Refund | undefined> {
-  const { payment_id, given } = made
+  const { payment_id, given } = payment
   const move = async (trigger: Trigger) => {
     if (!(await moveOf(context, account, payment_id, trigger))?.moved) throw movedMeanwhile()
   }
-  if (wanted.scenario && !wanted.hold && !isFinishedOrPaid(made)) {
-    const result = await carryOut(context, account, made, wanted)
+  if (wanted.scenario && !wanted.hold && !isFinishedOrPaid(payment)) {
+    const result = await carryOut(context, account, payment, wanted)
     if (!result?.moved) throw movedMeanwhile()
   }
   if (capture && given.delayed_capture) await move('capture')
-  if (captureDelay[behaviourOf(made)] > 0) {
+  if (captureDelay[behaviourOf(payment)] > 0) {
     if (capture === 'error') await move('fail_capture')
     if (capture === true || refund) await move('confirm_capture')
   }

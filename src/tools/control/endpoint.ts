@@ -85,7 +85,7 @@ export const defineEndpoint =
   (context: ControlContext): Endpoint => {
     const [method, path] = route.split(' ') as [Endpoint['method'], string] // it has one space
     const [, name = ''] = /\{(\w+)\}/.exec(path) ?? []
-    const { fields = { optional: {} as Optional }, ...printed } = body ?? {} // the same
+    const { fields = { optional: {} as Optional }, ...ownSchema } = body ?? {} // the same
     return {
       ...named,
       method,
@@ -100,7 +100,7 @@ export const defineEndpoint =
           ...(description && { description }),
           responses: { [status]: schema ? json(content, schema) : noContent(content) },
           ...(parameters.length > 0 && { parameters }),
-          ...(body && { requestBody: { ...requestBody(printed), required } }),
+          ...(body && { requestBody: { ...requestBody(ownSchema), required } }),
           errors: [
             ...(body ? [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)] : []),
             ...(body?.required.slice(0, 1).map(field => missingField(field, 'is required')) ?? []),

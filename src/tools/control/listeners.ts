@@ -23,7 +23,7 @@ import { tooManyWaits } from './wait.ts'
 const named = {
   schema: { ...text, description: 'Has a letter or a digit' },
   rule: 'text with a letter or a digit',
-  read: (given: unknown) => (typeof given === 'string' && labelOf(given)) || undefined,
+  read: (input: unknown) => (typeof input === 'string' && labelOf(input)) || undefined,
 }
 const events = {
   schema: {
@@ -33,10 +33,10 @@ const events = {
       'null: all. Without it those of a listener with this name that is connected, or all',
   },
   rule: `null or a list of ${eventTypes.join(', ')}`,
-  read: (given: unknown) =>
-    given === null
+  read: (input: unknown) =>
+    input === null
       ? null
-      : (eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')),
+      : (eventTypesIn(input, 'specification') ?? eventTypesIn(input, 'govuk-pay')),
 }
 
 const listener = object('Listener', {
@@ -136,7 +136,7 @@ function createEnding(
   if (reply.raw.destroyed) left()
   const timer = setTimeout(() => end('over'), wait)
   const { room } = account
-  const isFixed = config.fixedKeys.some(each => each.key_id === key_id)
+  const isFixed = config.fixedKeys.some(key => key.key_id === key_id)
   const offs = [
     // After a reset the account has no webhook of this listener any more.
     signals.on([ended(room)], () => end('over')),
@@ -160,7 +160,7 @@ const LONGEST_TIME = 60_000
 const wholeOrNull = (least: number, most: number) => either(only(null), integer(least, most))
 
 const isPair = (pair: unknown): pair is [name: string, value: string] =>
-  Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
+  Array.isArray(pair) && pair.length === 2 && pair.every(value => typeof value === 'string')
 
 export const giveResult = defineEndpoint({
   route: 'POST /control/listeners/{webhook_id}/results',
@@ -182,7 +182,7 @@ export const giveResult = defineEndpoint({
       headers: {
         schema: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
         rule: 'a list of pairs of name and value',
-        read: (given: unknown) => (Array.isArray(given) && given.every(isPair) ? given : undefined),
+        read: (input: unknown) => (Array.isArray(input) && input.every(isPair) ? input : undefined),
       },
       body: anyText({ description: 'In base64' }, 'base64'),
       size: integer(0, Number.MAX_SAFE_INTEGER),

@@ -48,7 +48,7 @@ export const findPayments = defineEndpoint({
   handler({ database, time, config, waitFor }, { query, request, reply }) {
     const { wait: ms = 0, status, ...given } = query
     const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
-    const passed = statuses.find(each => each === status)
+    const passed = statuses.find(known => known === status)
     const filter = { ...given, passed, refunded: status === 'refunded' }
     const part = { limit: MOST_RETURNED, order: 'newest' } as const
     const addresses = addressesOf(request, config)

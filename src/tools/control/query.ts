@@ -28,7 +28,7 @@ export const since = (description: string) =>
 
 const edge = (name: string, isValid: (text: string) => boolean, description: string) => ({
   ...anyText(description, ID),
-  read: (given: unknown) => (isValid(String(given)) ? String(given) : undefined),
+  read: (input: unknown) => (isValid(String(input)) ? String(input) : undefined),
   rule: `the ${name} of an earlier response`,
 })
 

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { parameter } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
-import { showBroken } from '../explain/check/production.ts'
+import { violationsOf } from '../explain/check/production.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
 import { badField } from '../steer/errors.ts'
@@ -125,7 +125,7 @@ function presentRequest(exchange: Exchange) {
     from_farthing: exchange.facts?.own === true,
     answered: exchange.ended,
     answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
-    in_production: showBroken(exchange.facts?.broken),
+    in_production: violationsOf(exchange.facts?.broken),
   }
 }
 

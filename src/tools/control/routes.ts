@@ -43,6 +43,6 @@ export function controlEndpoints(context: ControlContext): Endpoint[] {
     ...(config.control ? steering : []),
   ]
   if (endpoints.length === 0) return []
-  const made = [readOverview, ...endpoints].map(endpoint => endpoint(context))
-  return config.control ? [...made, ...webhooksByControl(context)] : made
+  const built = [readOverview, ...endpoints].map(endpoint => endpoint(context))
+  return config.control ? [...built, ...webhooksByControl(context)] : built
 }

@@ -37,7 +37,7 @@ export async function keepListener(
   /** The oldest first, also those that were deactivated. */
   const find = async () =>
     (await webhooksWhere(database, isListener, [room])).filter(
-      each => each.callback_url === callback_url,
+      webhook => webhook.callback_url === callback_url,
     )
   const now = time.wall()
   const [found] = await find()

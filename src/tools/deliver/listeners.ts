@@ -153,9 +153,9 @@ export async function giveBack(
 export async function endAttempt(
   { database, signals }: ListenerPorts,
   key: AttemptKey,
-  given: ListenerAnswer,
+  answer: ListenerAnswer,
 ): Promise<boolean> {
-  const written = await database.write([answerAttempt(key, JSON.stringify(given))])
+  const written = await database.write([answerAttempt(key, JSON.stringify(answer))])
   if (written) signals.set(answerTo(key.attempt_id))
   return written
 }

@@ -49,7 +49,7 @@ export async function sendTestMessage(
   const { config, deliveries, newId, time } = context
   const { room } = account
   const now = time.now(account)
-  const given = readNewPayment({
+  const fields = readNewPayment({
     amount: AMOUNT,
     reference: 'TEST-MESSAGE',
     description: 'Made for a test message to a webhook',
@@ -57,7 +57,7 @@ export async function sendTestMessage(
   })
   const base_url = config.baseUrl === undefined ? address : undefined
   const { after } = makePayment(context, account, now, {
-    given,
+    given: fields,
     base_url,
     origin: 'test message',
     // So that no other message follows.

@@ -49,7 +49,7 @@ const connections: Record<string, string> = {
 }
 
 const NO_AUTHORITY = 'its authority is not known here: name the authority in NODE_EXTRA_CA_CERTS'
-/** What is wrong with a certificate, for the codes that are seen most. */
+/** The problem of a certificate, for the codes that are seen most. */
 const certificates: Record<string, string> = {
   CERT_HAS_EXPIRED: 'it has expired',
   CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -97,6 +97,6 @@ const LONGEST_LINE = 200
 function firstLine(answer: AttemptEnding['response_body']): string {
   const [line] = answer && !answer.base64 ? (/\S.*/.exec(answer.text) ?? []) : []
   if (line === undefined) return ''
-  const printed = withoutControls(line.trim())
-  return `: ${printed.length > LONGEST_LINE ? `${printed.slice(0, LONGEST_LINE)}…` : printed}`
+  const text = withoutControls(line.trim())
+  return `: ${text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text}`
 }

@@ -1,4 +1,4 @@
-/** What a receiver made of a message that was sent by hand with a signature that is wrong on purpose. */
+/** Explains the answer of a receiver to a message that was sent by hand with a wrong signature on purpose. */
 
 import { isSuccess } from '../../core/http-status.ts'
 import type { ByHand } from '../record/exchange.ts'
@@ -15,7 +15,7 @@ const REFUSES_BOTH = 'It refuses the undamaged message too, so this says nothing
 const NOT_COMPARED =
   'Whether it accepts the undamaged message is not known, so this says nothing. Send that first.'
 
-/** With these a receiver refuses a signature. Others, such as 404, say nothing about it. */
+/** Statuses with which a receiver refuses a signature. Others, such as 404, say nothing about it. */
 export const isSignatureRefusal = (status: number | null): boolean =>
   status === 400 || status === 401 || status === 403
 
@@ -35,14 +35,14 @@ export function answerToWrong({
   return isSignatureRefusal(status) && by_hand.undamaged === 'accepted' ? 'refused' : undefined
 }
 
-/** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
+/** The consequence of an attempt, in one or two sentences. undefined for one that succeeded. */
 export function consequenceOf(ending: AttemptEnding): string | undefined {
   const { status, by_hand } = ending
   const answer = answerToWrong(ending)
   if (answer === 'accepted')
     return `${ACCEPTED_WRONG} ${by_hand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
   if (answer === 'refused') return REFUSED_WRONG
-  // A copy that asks is expected to be refused, and the page of the message says what follows from all.
+  // A copy of *Ask the receiver* is expected to be refused, and the page of the message shows the conclusion.
   if (!by_hand || by_hand.kind === 'asked' || !isWrong(by_hand) || !isSignatureRefusal(status))
     return causeOf(ending)
   return by_hand.undamaged === 'refused' ? REFUSES_BOTH : NOT_COMPARED

@@ -157,7 +157,7 @@ function conditionsOf({ account, now, filter }: Search, { before, after }: Range
     a > b ? a : b,
   )
   const high = [before, until === undefined ? undefined : idFloor(until)]
-  const highest = high.filter(each => each !== undefined).sort()[0]
+  const highest = high.filter(edge => edge !== undefined).sort()[0]
   return [
     where('account = ?', account.room),
     where('payment_id >= ?', lowest),

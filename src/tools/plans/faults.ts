@@ -49,9 +49,9 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()
         findPlansOfRequest(operation, request)
-          .then(async each => {
-            found.set(request, each)
-            const { fault } = each
+          .then(async plans => {
+            found.set(request, plans)
+            const { fault } = plans
             if (fault?.plan.when !== 'before') return done()
             await act(fault, request, reply)
             // The client does not receive it: the connection is reset once the request is recorded.

@@ -164,13 +164,13 @@ async function subjectOf(
   plans: readonly Plan[],
 ): Promise<PlanSubject> {
   if (!plans.some(asksForPayment)) return { operation }
-  if (operation === CREATION) return { operation, given: givenIn(request) }
+  if (operation === CREATION) return { operation, given: fieldsIn(request) }
   const found = await payment()
   return { operation, payment_id, ...(found && { given: fieldsOf(found.given) }) }
 }
 
 /** The fields of a new payment, with their defaults; unchanged if they are not valid. */
-function givenIn(request: FastifyRequest): Json {
+function fieldsIn(request: FastifyRequest): Json {
   let body: Json = {}
   try {
     body = jsonBody(request, 'P0197', ['amount'])

@@ -20,11 +20,11 @@ export function createPostpone({ database, time }: PlanPorts, { counted }: Known
         const payment = plans.some(asksForPayment)
           ? await findPayment(database, account, payment_id, now)
           : undefined
-        const given = payment && fieldsOf(payment.given)
+        const fields = payment && fieldsOf(payment.given)
         const { acting, counted: counts } = evaluate(plans, {
           operation: MESSAGE,
           payment_id,
-          ...(given && { given }),
+          ...(fields && { given: fields }),
         })
         const due_at = acting && created + delayOf(acting, acting.seen + 1)
         const statements = countRequests(counts)

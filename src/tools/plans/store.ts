@@ -59,9 +59,9 @@ export function createKnownPlans(database: Database) {
         [room],
       )
       const plans = new Map(
-        remembered(counts.at(-1)?.plan_id ?? '')?.map(each => [each.plan_id, each]),
+        remembered(counts.at(-1)?.plan_id ?? '')?.map(plan => [plan.plan_id, plan]),
       )
-      const now = counts.map(each => ({ ...plans.get(each.plan_id), ...each }))
+      const now = counts.map(count => ({ ...plans.get(count.plan_id), ...count }))
       return now.every(isWhole) ? now : read(room)
     },
   }
@@ -90,7 +90,7 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
 export const countRequests = (counted: Counted[]): Statement[] => inSizes(counted).map(countPart)
 
 function countPart(counted: Counted[]): Statement {
-  const given = counted.map((_, i) => `($${[2, 3, 4, 5, 6, 7].map(n => i * 6 + n).join(', $')})`)
+  const rows = counted.map((_, i) => `($${[2, 3, 4, 5, 6, 7].map(n => i * 6 + n).join(', $')})`)
   const values = counted.flatMap(({ plan, seen, acted, note }) => [
     plan.plan_id,
     plan.seen,
@@ -103,7 +103,7 @@ function countPart(counted: Counted[]): Statement {
     // Both databases call the columns of values so.
     sql: `update plans set seen = cast(column4 as integer), acted = cast(column5 as integer),
             body = coalesce(column6, body)
-          from (values ${given.join(', ')}) given
+          from (values ${rows.join(', ')}) given
           where account = $1 and plan_id = column1 and seen = cast(column2 as integer)
             and acted = cast(column3 as integer)`,
     values: [counted[0]?.plan.room ?? '', ...values],

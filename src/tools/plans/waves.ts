@@ -20,13 +20,13 @@ export function countsOf(read: readonly Plan[]): Counts {
   return {
     plans,
     note(counted) {
-      for (const each of counted) {
-        const { plan_id } = each.plan
+      for (const count of counted) {
+        const { plan_id } = count.plan
         const place = plans.findIndex(plan => plan.plan_id === plan_id)
-        const plan = changed.get(plan_id)?.plan ?? each.plan
-        const note = each.note ?? changed.get(plan_id)?.note
-        changed.set(plan_id, { ...each, plan, ...(note !== undefined && { note }) })
-        plans[place] = { ...each.plan, seen: each.seen, acted: each.acted }
+        const plan = changed.get(plan_id)?.plan ?? count.plan
+        const note = count.note ?? changed.get(plan_id)?.note
+        changed.set(plan_id, { ...count, plan, ...(note !== undefined && { note }) })
+        plans[place] = { ...count.plan, seen: count.seen, acted: count.acted }
       }
     },
     statements: () => countRequests([...changed.values()]),
@@ -72,7 +72,7 @@ export function createWave(
     missing = 0
     try {
       const counts = (await together)?.statements() ?? []
-      const statements = [...all.flatMap(each => each.statements), ...counts]
+      const statements = [...all.flatMap(wave => wave.statements), ...counts]
       const written = !isBroken && (await database.write(statements))
       isBroken ||= !written
       for (const { resolve } of all) resolve(written)

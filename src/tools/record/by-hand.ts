@@ -38,7 +38,7 @@ const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Ma
   new Map(
     sends
       .toSorted(byBeginning)
-      .flatMap(each => (each.message_id === null ? [] : [[each.message_id, each]])),
+      .flatMap(send => (send.message_id === null ? [] : [[send.message_id, send]])),
   )
 
 type MessageKey = { room: string; payment_id: string; message_id: string }

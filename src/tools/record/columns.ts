@@ -46,14 +46,14 @@ export function fromRow(row: Row): Exchange {
     return { ...known, ...lostAt(row) }
   const { at, began = Number(at), ms, ended = 'sent', webhook_id, result, gap } = facts
   const timing = { at, began, ms, ended, facts }
-  const given = present({ code, field, told, webhook_id, result, gap })
-  return { ...known, ...given, ...stored, ...timing }
+  const more = present({ code, field, told, webhook_id, result, gap })
+  return { ...known, ...more, ...stored, ...timing }
 }
 
 /** Without the values that are missing. */
-const present = <Given extends object>(given: Given) =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => (value ?? null) !== null)) as {
-    [Name in keyof Given]?: NonNullable<Given[Name]>
+const present = <Values extends object>(values: Values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? null) !== null)) as {
+    [Name in keyof Values]?: NonNullable<Values[Name]>
   }
 
 /** Rows as the rules of the check see them, without bodies. A damaged one is a gap. */

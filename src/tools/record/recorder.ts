@@ -25,8 +25,8 @@ type RecorderPorts = Pick<BatchPorts, 'database' | 'onFault' | 'onRecorded'> & {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-export function createRecorder(given: RecorderPorts) {
-  const ports = { ...given, database: forRecord(given.database) }
+export function createRecorder(recorderPorts: RecorderPorts) {
+  const ports = { ...recorderPorts, database: forRecord(recorderPorts.database) }
   const { database, time, isTestAccount, isShared } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.factWriter)
   const space = createSpace(ports)

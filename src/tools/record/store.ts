@@ -155,7 +155,7 @@ async function findWithText(
 function hasText({ path, query, request_body, response_body }: Exchange, folded: string): boolean {
   const address = query === '' ? path : `${path}?${query}`
   return [address, request_body?.text, response_body?.text].some(
-    each => each !== undefined && fold(each).includes(folded),
+    text => text !== undefined && fold(text).includes(folded),
   )
 }
 

@@ -57,8 +57,8 @@ export async function makeAccount(
   if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAllAccounts()
   for (;;) {
     const child: Account = { ...newTestAccount(parent, name ?? draw(), behaviour), ...first }
-    const made = await createTestAccount(context, child)
-    if (made) return { account: child, ...made }
+    const created = await createTestAccount(context, child)
+    if (created) return { account: child, ...created }
     // A service with a seed draws the same names again when it starts anew on its database.
     if (name !== undefined) throw nameUsed(name)
   }

@@ -20,8 +20,8 @@ const IN_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 const timeFrom = (first: number, years: string, about: { description?: string } = {}) => ({
   schema: { type: 'string', format: 'date-time', ...about } as const,
   rule: `a time ${years} such as 2026-09-14T08:20:31.000Z`,
-  read(given: unknown) {
-    const time = IN_UTC.test(String(given)) ? instant(String(given)) : Number.NaN
+  read(input: unknown) {
+    const time = IN_UTC.test(String(input)) ? instant(String(input)) : Number.NaN
     return time >= first && time < LAST_TIME ? time : undefined
   },
 })

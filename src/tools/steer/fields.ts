@@ -35,20 +35,20 @@ export const body = <Required extends Fields, Optional extends Fields>(
  * `within`: the name of the field whose value has these, and a dot.
  */
 export function readFields<Optional extends Fields, Required extends Fields>(
-  given: Json,
+  input: Json,
   { required, optional }: { required?: Required; optional: Optional },
   within = '',
 ): Values<Optional, Required> {
   const fields: Fields = { ...required, ...optional }
   const names = Object.keys(fields)
-  const unknown = Object.keys(given).find(name => !names.includes(name))
+  const unknown = Object.keys(input).find(name => !names.includes(name))
   if (unknown !== undefined) throw noSuchField(within + unknown, names)
   const values: Json = {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     values[name] = fields[name]?.read(value)
     if (values[name] === undefined) throw badField(within + name, `must be ${fields[name]?.rule}`)
   }
   for (const [name, { rule }] of Object.entries(required ?? {}))
-    if (given[name] === undefined) throw missingField(within + name, `is required: ${rule}`)
+    if (input[name] === undefined) throw missingField(within + name, `is required: ${rule}`)
   return values as Values<Optional, Required> // each was read by its own field
 }

@@ -68,12 +68,12 @@ const subjects = Object.keys(rows) as Subject[] // its keys
 export const offersTo = (behaviour?: Behaviour, about?: Subject): Map<string, Offer> =>
   new Map(
     subjects
-      .filter(each => each === (about ?? each))
-      .flatMap(each =>
-        rows[each]
+      .filter(subject => subject === (about ?? subject))
+      .flatMap(subject =>
+        rows[subject]
           .filter(([, , , only]) => only === undefined || only === (behaviour ?? only))
           .map(([name, text, plan]): [string, Offer] => {
-            return [name, { about: each, text, plan: { ...common[each], ...plan } }]
+            return [name, { about: subject, text, plan: { ...common[subject], ...plan } }]
           }),
       ),
   )
@@ -85,10 +85,10 @@ const EFFECTS = 'scenario can_retry hold confirm capture refund delay answer res
 
 /** What a plan does, in the words of the offer that it was made from. */
 export function textOfPlan(plan: Plan): string | undefined {
-  const effects = (each: object) => Object.entries(each).filter(([name]) => EFFECTS.includes(name))
-  const made = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
+  const effects = (plan: object) => Object.entries(plan).filter(([name]) => EFFECTS.includes(name))
+  const ofPlan = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
   const isOf = (offer: Offer) =>
-    isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), made) &&
+    isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), ofPlan) &&
     (offer.plan.on ?? CREATION) === plan.on &&
     (offer.plan.given?.authorisation_mode ?? 'web') ===
       (plan.given?.agreement_id ? 'agreement' : (plan.given?.authorisation_mode ?? 'web'))

@@ -42,9 +42,9 @@ const whichFields = {
       description: 'Fields with which the payment must have been created; of metadata, these keys',
     } as const,
     rule: `an object with fields of a payment, of at most ${PLAN_BYTES} bytes`,
-    read: (given: unknown) =>
-      isObject(given) && Buffer.byteLength(JSON.stringify(given)) <= PLAN_BYTES
-        ? readGiven(given)
+    read: (input: unknown) =>
+      isObject(input) && Buffer.byteLength(JSON.stringify(input)) <= PLAN_BYTES
+        ? readGiven(input)
         : undefined,
   },
   payment_id: anyText(identifier, '26 digits and letters from a to v'),
@@ -89,7 +89,7 @@ const faultFields = {
         'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
     } as const,
     rule: 'an object with a status or a code',
-    read: (given: unknown) => (isObject(given) ? readAnswer(given) : undefined),
+    read: (input: unknown) => (isObject(input) ? readAnswer(input) : undefined),
   },
   reset: only(true, { description: 'A TCP reset in place of a response' }),
 }
@@ -148,21 +148,21 @@ export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
 }
 
 /** Adds the required fields of a payment, so that the values are checked as those of a payment. */
-function readGiven(given: Json): Json {
-  const names = Object.keys(given)
-  const fields = Object.keys(newPayment.properties)
-  const unknown = names.find(name => !fields.includes(name))
-  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, fields)
+function readGiven(fields: Json): Json {
+  const names = Object.keys(fields)
+  const known = Object.keys(newPayment.properties)
+  const unknown = names.find(name => !known.includes(name))
+  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
   const byAgreement =
-    given.authorisation_mode === 'agreement' ||
-    'agreement_id' in given ||
-    'agreement_payment_type' in given
+    fields.authorisation_mode === 'agreement' ||
+    'agreement_id' in fields ||
+    'agreement_payment_type' in fields
   const filled = {
     amount: 1,
     reference: '-',
     description: '-',
     ...(byAgreement && { authorisation_mode: 'agreement', agreement_id: '0'.repeat(26) }),
-    ...given,
+    ...fields,
   }
   try {
     const fields = fieldsOf(readNewPayment(filled))
@@ -208,7 +208,7 @@ function scenarioOf(
     )
   }
   const { scenario = 'success' } = read
-  if (!refundScenarios.some(each => each === scenario))
+  if (!refundScenarios.some(known => known === scenario))
     throw badField('scenario', `must be one of ${refundScenarios.join(', ')}`)
   if (read.refund && read.scenario) throw badField('refund', 'must be absent with a scenario')
   return wantedOf(read, behaviour)
@@ -229,16 +229,16 @@ function faultOf(read: NewPlan) {
   return { when, delay, answer, reset }
 }
 
-function readDelay(given: unknown): number | [number, number] | undefined {
+function readDelay(input: unknown): number | [number, number] | undefined {
   const isDelay = (value: unknown) => isWhole(value, 0, LONGEST_DELAY)
-  if (isDelay(given)) return given
-  const [least, most, ...more] = Array.isArray(given) ? given : []
+  if (isDelay(input)) return input
+  const [least, most, ...more] = Array.isArray(input) ? input : []
   const isRange = isDelay(least) && isDelay(most) && least <= most && more.length === 0
   return isRange ? [least, most] : undefined
 }
 
-function readAnswer(given: Json): PlannedAnswer {
-  const { code, ...read } = readFields(given, { optional: answerFields }, 'answer.')
+function readAnswer(input: Json): PlannedAnswer {
+  const { code, ...read } = readFields(input, { optional: answerFields }, 'answer.')
   const ofCode = code && isPlanned(code) ? onlyByPlan[code].status : undefined
   const { status = ofCode } = read
   if (status === undefined) throw badField('answer.status', `must be ${answerFields.status.rule}`)

@@ -22,17 +22,17 @@ export const hasAllPlans = () => tooMany(`an account has at most ${PLANS} plans:
 export async function makePlan(
   { database, time, newId, operations }: PlanContext,
   account: Account,
-  given: NewPlan,
+  input: NewPlan,
 ): Promise<Plan> {
   const { room, behaviour } = account
-  const read = readPlan(given, { operations, behaviour })
+  const read = readPlan(input, { operations, behaviour })
   const { payment_id } = read
   const now = time.now(account)
   if (payment_id !== undefined && !(await findPayment(database, account, payment_id, now)))
     throw notFound('payment')
-  const made: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
+  const plan: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
   return untilWritten(async () => {
-    if (await insertPlan(database, made)) return made
+    if (await insertPlan(database, plan)) return plan
     if ((await countPlans(database, room)) >= PLANS) throw hasAllPlans()
     return undefined
   })

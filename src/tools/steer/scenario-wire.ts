@@ -55,11 +55,11 @@ export const plannedFields = {
 
 /** Throws a 422 for what no payment of the mode and behaviour can do. */
 export function wantedOf(
-  given: Scenario,
+  scenario: Scenario,
   behaviour: Behaviour,
   mode?: AuthorisationMode,
 ): Scenario {
-  const wanted = scenarioIn(given)
+  const wanted = scenarioIn(scenario)
   const impossible = impossibleFor({ mode, behaviour }, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)
   return wanted

@@ -30,7 +30,7 @@ onEveryDatabase(
     const run = ({ key = '' }: Client, ...args: string[]) =>
       runHere({ args, env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl } })
 
-    test('the sentence, the line to change and the copies that show it are told', async t => {
+    test('the answer has the sentence, the line to change and the copies as evidence', async t => {
       const { api, id } = await messageTo(t, withMistake('body:printed-python'))
       const { sentence, advice, evidence } = await askAbout(api, id)
       assert.equal(
@@ -58,7 +58,7 @@ onEveryDatabase(
       )
     })
 
-    test('a signature in the answer of the receiver is looked at first, unless it is that of the header', async t => {
+    test('a signature in the answer of the receiver is tried first, unless it is that of the header', async t => {
       const telling =
         (computed: (body: string, keys: Keys) => string, compares = true) =>
         (keys: Keys): Behaviour => ({
@@ -94,7 +94,7 @@ onEveryDatabase(
       }
     })
 
-    test('the page of a refused message says how many copies will be sent, asks, and shows the answer and the copies', async t => {
+    test('the page of a refused message says how many copies will be sent, asks the receiver, and shows its answer and the copies', async t => {
       let isMended = false
       const { api, id } = await messageTo(t, keys =>
         deciding(
@@ -151,7 +151,7 @@ onEveryDatabase(
       assert.equal(subscriber.requests.length, arrived, 'nothing was sent')
     })
 
-    test('a receiver with the key of any other webhook of the account is told which', async t => {
+    test('the answer names the other webhook of the account whose key a receiver has', async t => {
       const { api, id } = await messageTo(t, keys =>
         deciding(
           request => signatureIn(request) === right(request.body, { ...keys, own: keys.other }),
@@ -167,7 +167,7 @@ onEveryDatabase(
       )
     })
 
-    test('a receiver that accepts nothing most likely has a key that nobody knows here, and what was not tried is counted', async t => {
+    test('a receiver that accepts nothing most likely has an unknown key, and the answer counts the mistakes that were not tried', async t => {
       const { api, id, subscriber } = await messageTo(t, () => deciding(() => false))
       const few = await askAbout(api, id)
       assert.equal(few.posts, 45)
@@ -188,7 +188,7 @@ onEveryDatabase(
       )
     })
 
-    test('one at a time is asked or probed in an account, and the others are told so', async t => {
+    test('an account asks or probes one receiver at a time, and refuses others meanwhile', async t => {
       let opens = false
       const gate = gated(t, ({ response }) => response.writeHead(401).end())
       const { api, id, subscriber } = await messageTo(t, () => ({
@@ -217,7 +217,7 @@ onEveryDatabase(
       assert.equal((await ask(service(), api, probe, {})).status, 200)
     })
 
-    test('a refused damage says nothing where the undamaged message is refused too', async t => {
+    test('the refusal of a damaged message proves nothing if the receiver refuses the undamaged one too', async t => {
       let isMended = false
       const { api, id } = await messageTo(t, keys =>
         deciding(request => isMended && signatureIn(request) === right(request.body, keys)),
@@ -250,7 +250,7 @@ onEveryDatabase(
       assert.equal(elementWith(page, 'answer-to-wrong').text, 'REFUSED, AS IT MUST')
     })
 
-    test('what a receiver was asked is the undamaged message too', async t => {
+    test('a copy with the right signature counts as the undamaged message', async t => {
       let isMended = false
       const { api, id } = await messageTo(t, keys =>
         deciding(request => isMended && signatureIn(request) === right(request.body, keys)),

@@ -28,7 +28,7 @@ onOneDatabase(
       runHere({ args, env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl } })
     const askAbout = (api: Client, id: string) => askedAbout(service(), api, id)
 
-    test('each receiver that makes a known mistake is told which, and no other, with at most 45 copies to the webhook alone', async t => {
+    test('each receiver’s known mistake is found, and no other, with at most 45 copies to its webhook alone', async t => {
       for (const [name, { judge, asked: cause }] of Object.entries(judgingReceivers)) {
         if (cause === undefined) continue
         const { api, id, subscriber } = await messageTo(t, keys =>
@@ -46,7 +46,7 @@ onOneDatabase(
       }
     })
 
-    test('a receiver that checks rightly, checks nothing, refuses all, answers something else or is not steady is told so', async t => {
+    test('the answer names a receiver that checks rightly, checks nothing, refuses all, answers something else or is not steady', async t => {
       const refusing =
         (status: (request: Received, keys: Keys) => number) =>
         (keys: Keys): Behaviour => ({
@@ -73,7 +73,7 @@ onOneDatabase(
       }
     })
 
-    test('farthing verify --ask tells the answer, as text and as JSON, and ends with 0 only for a receiver that is right', async t => {
+    test('farthing verify --ask prints the answer as text and as JSON, and ends with 0 only for a receiver that is right', async t => {
       const { api, id } = await messageTo(t, () => deciding(() => false))
       const refused = await run(api, 'verify', '--ask', id)
       assert.equal(refused.code, 3)

@@ -13,7 +13,7 @@ import { type Service, startService } from '../../support/service.ts'
 const KEY = 'key-of-the-check-of-tests'
 const web = { reference: 'R', description: 'D', return_url: 'https://shop.example.org/back' }
 
-describe('The check, for people and tests', () => {
+describe('The check in the command line and the library', () => {
   let service: Service
   let farthing: Farthing
   before(async () => {
@@ -29,7 +29,7 @@ describe('The check, for people and tests', () => {
       env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key },
     })
 
-  test('farthing check says what is broken with its evidence, and its exit code is that of the worst level', async () => {
+  test('farthing check reports broken rules with their evidence, and its exit code is that of the worst level', async () => {
     const account = await farthing.account()
     const { body: payment } = await account.send('POST', '/v1/payments', { ...web, amount: 0 })
     assert.ok(payment.payment_id)
@@ -56,7 +56,7 @@ describe('The check, for people and tests', () => {
     assert.match(stdout, /\n0 fail, 1 warn, 0 note\./)
   })
 
-  test('--junit writes a test case for each rule: failures, what passed, and what was not seen as skipped', async () => {
+  test('--junit writes a test case for each rule, as a failure, as passed, or as skipped where nothing was seen', async () => {
     const account = await farthing.account()
     await account.send('POST', '/v1/payments', { ...web, amount: 0 })
     const file = join(tempFolder(), 'check.xml')
@@ -83,7 +83,7 @@ describe('The check, for people and tests', () => {
     )
   })
 
-  test('where nothing was judged farthing check ends with 1, and each test case is skipped', async () => {
+  test('farthing check ends with 1 if no rule was evaluated, and skips each test case', async () => {
     const account = await farthing.account()
     const file = join(tempFolder(), 'check.xml')
     const empty = await run(`--junit ${file}`, account.key)
@@ -105,7 +105,7 @@ describe('The check, for people and tests', () => {
     assert.equal((await account.check()).kept > 0, true)
   })
 
-  test('a receiver of the library answers what the test says, so it shows nothing of the receiver in production', async () => {
+  test('a receiver of the library proves nothing, because it answers what the test says', async () => {
     const account = await farthing.account()
     await using receiver = await account.receive({ events: ['card_payment_captured'] })
     for (const status of [503, 302, 200]) {
@@ -118,7 +118,7 @@ describe('The check, for people and tests', () => {
     }
   })
 
-  test('what the commands of Farthing send counts for nothing, whoever pays it', async () => {
+  test('the check leaves out payments that Farthing’s own commands create, whoever pays them', async () => {
     const account = await farthing.account()
     const command = (args: string[]) =>
       runHere({
@@ -135,7 +135,7 @@ describe('The check, for people and tests', () => {
     assert.deepEqual(judged, ['P5', 'P6'])
   })
 
-  test('each situation says whether it was met, with its evidence, or the line that makes it', async () => {
+  test('each situation says whether it was met, with its evidence, or has the line that causes it', async () => {
     const account = await farthing.account()
     const { payment_id } = await account.payment({ scenario: 'declined' })
     await account.send('GET', `/v1/payments/${payment_id}`)
@@ -175,7 +175,7 @@ describe('The check, for people and tests', () => {
     assert.doesNotMatch(printed.stdout, /FARTHING_CONTROL/)
   })
 
-  test('farthing check --situations says once where the control API is off that its lines need it', async t => {
+  test('farthing check --situations says once that its lines need the control API, where that is off', async t => {
     const plain = await startService('sqlite', { env: { FARTHING_API_KEY: KEY } })
     t.after(() => plain.stop())
     const env = { FARTHING_URL: plain.baseUrl, FARTHING_API_KEY: KEY }

@@ -89,7 +89,7 @@ onEveryDatabase(
       }
     }
 
-    test('each receiver is found to do what it does, and nothing else, and nothing changes', async t => {
+    test('the probe finds the mistakes of each receiver and no others, and changes nothing', async t => {
       stopClock(t)
       // Of these the record of what they read is judged too, and of the others their answers alone.
       const all = Object.entries(judgingReceivers).filter(
@@ -121,7 +121,7 @@ onEveryDatabase(
         assert.deepEqual(await history(api, subscriber.webhook), [], 'they are no messages')
     })
 
-    test('the rules of most worth come first, and with five old payments the forgeries are compared too', async t => {
+    test('the most valuable rules come first, and with five old payments the forgeries are compared too', async t => {
       stopClock(t)
       const name = 'answers 200, and does nothing about statuses that it does not know'
       const { api, subscriber } = await withReceiver(t, receiverWith(name), 5)
@@ -145,7 +145,7 @@ onEveryDatabase(
       assert.match(few.findings[0].sentence, /with 3 more payments that were paid ten minutes ago/)
     })
 
-    test('where the account behaves as GOV.UK Pay, the true message is that of R9, and is not sent twice', async t => {
+    test('the true message of an account that behaves as GOV.UK Pay is that of R9, and is not sent twice', async t => {
       stopClock(t)
       const api = await service().newAccount('govuk-pay')
       const { subscriber } = await withReceiver(
@@ -178,7 +178,7 @@ onEveryDatabase(
       assert.match(findings[7].sentence, /^The probe ended before/)
     })
 
-    test('nothing is judged where the true message is refused, and where no payment is paid', async t => {
+    test('the probe evaluates no rule if the true message is refused, or if no payment is paid', async t => {
       stopClock(t)
       const wrong = receiverWith('prints JSON with two spaces')
       const { api, subscriber } = await withReceiver(t, wrong)
@@ -195,7 +195,7 @@ onEveryDatabase(
       assert.match(none.findings[0].sentence, /^No payment of the account is paid/)
     })
 
-    test('the page of a webhook says what a probe sends, and shows what was found; farthing check adds it', async t => {
+    test('the page of a webhook says what a probe sends, and shows the findings, which farthing check adds too', async t => {
       stopClock(t)
       const strict = receiverWith('is strict about unknown fields')
       const { api, subscriber } = await withReceiver(t, strict)

@@ -17,7 +17,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
-  'What GOV.UK Pay would do differently',
+  'The differences of production in the record',
   service => {
     test('a body that is nested 900 levels deep is recorded, and the service goes on', async () => {
       const api = await service().newAccount()
@@ -39,7 +39,7 @@ onEveryDatabase(
       assert.deepEqual(rows.toSorted(), ['201 P5', '422'])
     })
 
-    test('a message that GOV.UK Pay does not send is kept with its rule when it is taken, and not when it is refused', async t => {
+    test('a message that GOV.UK Pay does not send is recorded with its rule if it is accepted, and without it if it is refused', async t => {
       const { name, api } = await service().newNamedAccount()
       const receiver = await subscribe(t, api)
       const refusing = await subscribe(t, api, { behaviour: { onRequest: answering(400) } })
@@ -57,7 +57,7 @@ onEveryDatabase(
       assert.deepEqual([...new Set(kept)].toSorted(), ['200 P11', '400 '])
     })
 
-    test('in an account that behaves so too, receivers that redirect or refuse each first attempt are told of, and who gets no body has learnt nothing', async t => {
+    test('an account that behaves as GOV.UK Pay reports receivers that redirect or refuse each first attempt, and a receiver without a body has learnt nothing', async t => {
       for (const [status, expected] of [
         [302, 'C1 fail, W2 fail'],
         [307, 'W2 note'],
@@ -106,7 +106,7 @@ const posted: RawRequest = {
 const recordOf = (exchange: object) =>
   ({ behaviour: 'specification', exchanges: [exchange] }) as never
 
-test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
+test('a rule that throws is reported once, recorded as not evaluated, and does not stop the others', () => {
   const faults: unknown[] = []
   const judge = createFactWriter(error => faults.push(error))
   const request: RawRequest = {
@@ -125,18 +125,18 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
     assert.deepEqual([broken, unjudged], [['P1-leastAmount'], ['P4-usedKey']])
   }
   const exchange = { ...request, ...judge.request(request, headers) }
-  const p4 = rules.find(({ id }) => id === 'P4')?.judge(recordOf(exchange))
+  const p4 = rules.find(({ id }) => id === 'P4')?.evaluate(recordOf(exchange))
   assert.match(p4?.lacking ?? '', /^This rule is not judged: it failed/)
   assert.equal(faults.length, 1)
 })
 
-test('no rule has judged a request that could not be read by a mistake', () => {
+test('a request that could not be read by a mistake is recorded as not evaluated by any rule', () => {
   const kept = createFactWriter(() => {}).request({ ...posted, url: undefined as never }, {})
-  const p1 = rules.find(({ id }) => id === 'P1')?.judge(recordOf(kept))
+  const p1 = rules.find(({ id }) => id === 'P1')?.evaluate(recordOf(kept))
   assert.match(p1?.lacking ?? '', /^This rule is not judged: it failed/)
 })
 
-test('what return_url of a refused create tells is not compared, because nothing limits its size', () => {
+test('the return_url of a refused create is not compared, because nothing limits its values', () => {
   const metadata = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, i) => [`${i}`, `value${i}`]),
   )
@@ -157,7 +157,7 @@ const rowsOf = (text: string): string[][] =>
     .filter(line => /^\| (?!Rule \||Subject \|)/.test(line))
     .map(line => line.replaceAll('\\|', '').slice(2, -2).split(' | '))
 
-test('each difference to GOV.UK Pay has a rule, or says that it cannot be seen', () => {
+test('each difference from GOV.UK Pay has a rule, or says that no request shows it', () => {
   const [, differences = ''] = read('spec-gaps.md').split('## Where GOV.UK Pay differs')
   const rows = rowsOf(differences)
   assert.ok(rows.length > 45)

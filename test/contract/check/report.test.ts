@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
-import { judgeAll } from '../../../src/tools/explain/check/report.ts'
+import { evaluateAll } from '../../../src/tools/explain/check/report.ts'
 import { activeAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { clients } from '../../support/clients.ts'
@@ -101,7 +101,7 @@ onEveryDatabase(
       assert.equal(ids.size, findings.length)
     })
 
-    test('an account that behaves as GOV.UK Pay has no rule about what it answers otherwise', async () => {
+    test('an account that behaves as GOV.UK Pay has no rule about differences that its answers show', async () => {
       const api = await service().newAccount('govuk-pay')
       await api.createPayment({ return_url: 'http://shop.example.org/back' })
       const { findings } = await report(api)
@@ -120,7 +120,7 @@ onEveryDatabase(
       )
     })
 
-    test('who read a recurring payment only while it was open has not learnt its outcome', async t => {
+    test('a client that read a recurring payment only while it was open has not learnt its outcome', async t => {
       const { name, api } = await service().newNamedAccount('govuk-pay')
       const keeper = createKeeper(t, service(), name, api)
       const agreement = await activeAgreement(keeper.api)
@@ -143,7 +143,7 @@ onEveryDatabase(
       assert.deepEqual(await c9(), ['pass', 3])
     })
 
-    test('since leaves out what was before, and rule all other rules', async () => {
+    test('since leaves out earlier exchanges, and rule leaves out all other rules', async () => {
       const api = await service().newAccount()
       await api.createPayment({ amount: 0 })
       const later = new Date(await api.advance(1_000)).toISOString()
@@ -158,7 +158,7 @@ onEveryDatabase(
       }
     })
 
-    test('as_of judges as if so much time had passed, and since must leave the time that a rule needs', async t => {
+    test('as_of evaluates as if so much time had passed, and since must leave the time that a rule needs', async t => {
       const { api, pay, read } = await keep(t)
       await times(3, () => pay({ delayed_capture: true }))
       await api.createPayment()
@@ -190,7 +190,7 @@ onEveryDatabase(
         assert.equal((await ask(service(), api, `check${query}`)).status, 422, query)
     })
 
-    test('a rule passes only with what could have broken it', async t => {
+    test('a rule passes only with an exchange that could have broken it', async t => {
       const { api, payAndRead } = await keep(t)
       await subscribe(t, api, { subscriptions: eventTypesOf.specification })
       await payAndRead()
@@ -204,7 +204,7 @@ onEveryDatabase(
       assert.equal(finding.webhook_id, undefined)
     })
 
-    test('what broke in a receiver names its webhook', async t => {
+    test('a finding about a receiver names its webhook', async t => {
       const { api, hook, payAndRead } = await keep(t)
       const { external_id } = await hook(302)
       await payAndRead()
@@ -220,7 +220,7 @@ onEveryDatabase(
       ])
     }
 
-    test('a row that cannot be read counts as not kept, and the rest is judged', async () => {
+    test('a row that cannot be read counts as not kept, and the rules read the others', async () => {
       for (const damaged of [`'{'`, `'{}'`, `'null'`, 'null']) {
         const { name, api } = await service().newNamedAccount()
         await api.createPayment()
@@ -236,7 +236,7 @@ onEveryDatabase(
       }
     })
 
-    test('what another version recorded counts where it broke a rule, and shows for no rule that it is kept', async () => {
+    test('an exchange that another version recorded can break a rule, but never makes one pass', async () => {
       const { name, api } = await service().newNamedAccount()
       await api.createPayment({ amount: 0 })
       await changeRows(name, `replace(facts, '"judged":', '"was":')`)
@@ -250,7 +250,7 @@ onEveryDatabase(
       assert.deepEqual([p2.level, p2.times], ['pass', 1])
     })
 
-    test('a search that lists more payments than are kept of it counts as a reading of each', async t => {
+    test('a search that lists more payments than its record keeps counts as a read of each', async t => {
       const { api, pay } = await keep(t)
       await times(3, () => pay())
       await times(38, () => api.createPayment())
@@ -282,7 +282,7 @@ onEveryDatabase(
   },
 )
 
-test('a rule that throws is not judged, which the log has, and hides no other', async () => {
+test('a rule that throws is logged and not evaluated, and does not stop the others', async () => {
   const rule = {
     id: 'P1',
     level: 'warn',
@@ -294,15 +294,15 @@ test('a rule that throws is not judged, which the log has, and hides no other', 
   } as const
   const mistake = new Error('a mistake in a rule')
   const faults: unknown[] = []
-  const findings = await judgeAll(
+  const findings = await evaluateAll(
     [
       {
         ...rule,
-        judge: () => {
+        evaluate: () => {
           throw mistake
         },
       },
-      { ...rule, judge: () => ({ broken: [{ evidence: [], times: 1 }] }) },
+      { ...rule, evaluate: () => ({ violations: [{ evidence: [], times: 1 }] }) },
     ],
     {} as never,
     error => faults.push(error),

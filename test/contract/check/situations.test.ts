@@ -90,7 +90,7 @@ const trials = [
   ['node', 'govuk-pay', 'those of govuk-pay'],
 ] as const
 
-describe('The line of a situation makes it, and no other', { concurrency: true }, () => {
+describe('The line of a situation causes it, and no other', { concurrency: true }, () => {
   for (const [language, behaviour, which] of trials)
     test(`in ${language}, in an account of ${behaviour}: ${which}`, async t => {
       const { service, farthing } = await start(t)
@@ -223,7 +223,7 @@ const lookalikes: Record<string, Record<string, Act>> = {
   },
 }
 
-test('What looks like a situation does not meet it', async t => {
+test('An exchange that only looks like a situation does not meet it', async t => {
   const { service, farthing } = await start(t)
   for (const [situation, acts] of Object.entries(lookalikes))
     for (const [what, act] of Object.entries(acts)) {
@@ -235,7 +235,7 @@ test('What looks like a situation does not meet it', async t => {
     }
 })
 
-test('Of messages as GOV.UK Pay prints them one of a failed payment is shown where nobody sees what its receiver did', async t => {
+test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the evidence is a message of a failed payment', async t => {
   const { service, farthing } = await start(t)
   await using account = await farthing.account({ behaviour: 'govuk-pay' })
   await using application = createApplication(service, account)
@@ -253,7 +253,7 @@ test('Of messages as GOV.UK Pay prints them one of a failed payment is shown whe
   assert.match((await browser.get(location ?? '')).text, /card_payment_failed/)
 })
 
-test('Whether a receiver that answers 2xx has noticed a repeated message cannot be seen where only polls of its application follow', async t => {
+test('It stays unknown whether a receiver that answers 2xx has noticed a repeated message, if only polls of its application follow', async t => {
   const { service, farthing } = await start(t)
   await using account = await farthing.account()
   await using application = createApplication(service, account)

@@ -8,7 +8,7 @@ import { watchedService } from '../../support/watched.ts'
 /** Steps of a plan that read the accounts which they look for, and no others. */
 const BY_INDEX = /\(name=\?|accounts_(living|ended) \(parent=\?|accounts_by_expiry \(expires/
 
-test('making, listing, ending and sweeping test accounts does not read all ended ones', async t => {
+test('creating, listing, ending and sweeping test accounts does not read all ended ones', async t => {
   const { service, api, database, assertPlans } = await watchedService(t)
   const { body } = await ask(service, api, 'accounts', {})
   await ask(service, api, 'accounts')

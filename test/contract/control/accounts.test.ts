@@ -57,7 +57,7 @@ onEveryDatabase(
       return Number(row?.rows)
     }
 
-    test('a test account has a key of its own and sees only what it made', async () => {
+    test('a test account has a key of its own and sees only its own payments', async () => {
       const parent = await service().newAccount()
       const mine = await parent.createPayment()
       const [one, other] = [await makeAccount(parent), await makeAccount(parent)]
@@ -85,7 +85,7 @@ onEveryDatabase(
       assert.deepEqual((await control(parent, 'accounts')).body, { results })
     })
 
-    test('an account begins at the time that it is given, frozen unless it says otherwise', async () => {
+    test('an account begins at the time of its request, frozen unless the request says otherwise', async () => {
       const parent = await service().newAccount()
       const at = '2026-03-29T00:59:58.000Z'
       const frozen = await makeAccount(parent, { at })
@@ -102,7 +102,7 @@ onEveryDatabase(
       })
     })
 
-    test('payments made in one frozen millisecond keep their order, whatever other accounts do', async () => {
+    test('payments of one frozen millisecond keep their order, whatever other accounts do', async () => {
       const parent = await service().newAccount()
       const { api } = await makeAccount(parent, { at: '2026-03-29T00:59:58Z' })
       const direct = createClient([service().baseUrl], api.key)
@@ -167,7 +167,7 @@ onEveryDatabase(
       assert.equal((await other.api.get('/v1/payments')).status, 200)
     })
 
-    test('a test account cannot make, list or end accounts', async () => {
+    test('a test account cannot create, list or end accounts', async () => {
       const { api } = await makeAccount(await service().newAccount())
       for (const [path, body, method] of [
         ['accounts', {}, 'POST'],

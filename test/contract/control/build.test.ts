@@ -57,7 +57,7 @@ onSharedDatabases(
       assert.equal((await api.get('/v1/refunds')).body.total, 2)
     })
 
-    test('a course that the state table does not have is refused, and nothing is made', async () => {
+    test('a course that the state table does not have is refused, and creates nothing', async () => {
       const api = await service().newAccount()
       const agreement_id = '0'.repeat(26)
       const agreement = { authorisation_mode: 'agreement', agreement_id }

@@ -86,7 +86,7 @@ onEveryDatabase(
       )
     })
 
-    test('it never goes back, whatever is asked at once, and a search has the order of creation', async () => {
+    test('the clock never goes back, whatever requests come at once, and a search has the order of creation', async () => {
       const api = createClient([service().baseUrl], (await service().newAccount()).key)
       const seen: number[] = []
       const created: string[] = []
@@ -116,7 +116,7 @@ onEveryDatabase(
       )
     })
 
-    test('a year forward moves what users see, and nothing that belongs to the machine', async () => {
+    test('an advance by a year moves the times of users, and none of the machine', async () => {
       const parent = await service().newAccount()
       const child = await testAccount(parent, { name: 'a-year' })
       const sibling = await testAccount(parent)

@@ -67,7 +67,7 @@ onOneDatabase(
       )
     })
 
-    test('a response with another field, or of another status, differs from the description', async () => {
+    test('a response with an undescribed field or status differs from the description', async () => {
       const description = await controlDescriptionOf(service().baseUrl)
       const { body: clock } = await ask(service(), await service().newAccount(), 'clock')
       const check = (status: number, value: object) => () =>

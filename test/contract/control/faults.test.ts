@@ -20,7 +20,7 @@ onEveryDatabase(
   service => {
     const { control, plan, listed, counts, send, create, records } = planning(service)
 
-    test('a receiver may read a payment while it handles the message of what a plan has ended', async t => {
+    test('a receiver may read a payment while it handles a message of a payment that a plan has ended', async t => {
       const api = await service().newAccount()
       const { payment_id } = (await control(api, 'payments', { scenario: 'success' })).body
       const url = `/v1/payments/${payment_id}`
@@ -83,7 +83,7 @@ onEveryDatabase(
           }
     })
 
-    test('an error is the API’s own, also with a status of the test’s choice, and on pages it is a page', async () => {
+    test('an error of a plan is the API’s own, also with a status of the test’s choice, and a page on pages', async () => {
       const api = await service().newAccount()
       const real = await send({ ...api, key: 'none' }, '/v1/payments')
       for (const when of ['before', 'after']) {
@@ -140,7 +140,7 @@ onEveryDatabase(
       assert.deepEqual(await listed(api), [])
     })
 
-    test('requests that a plan delays have the places of their account, before and after they had their effect', async () => {
+    test('requests that a plan delays take places of their account, before and after their effect', async () => {
       // Each of two instances has as many.
       if (service().kind === 'postgres') return
       const other = await service().newAccount()

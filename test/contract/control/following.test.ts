@@ -106,7 +106,7 @@ onEveryDatabase(
       }
     })
 
-    test('both lists are of the newest, oldest first, and are paged in both directions', async t => {
+    test('both lists have the newest entries, oldest first, and are paged in both directions', async t => {
       const api = await service().newAccount()
       const { webhook } = await subscribe(t, api)
       for (let i = 0; i < 5; i++) {
@@ -146,7 +146,7 @@ onEveryDatabase(
       assert.equal(messages.results[0].webhook_id, webhook.external_id)
     })
 
-    test('messages are looked at in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
+    test('messages are read in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
       const { api, name } = await service().newNamedAccount()
       const { database } = service()
       const hooks: string[] = []

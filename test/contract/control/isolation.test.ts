@@ -162,7 +162,7 @@ onOneDatabase(
   { control: true },
 )
 
-test('a stop of the service ends waits and what plans hold, with their answers', async () => {
+test('a stop of the service ends waits and requests that plans hold, with their answers', async () => {
   const service = await startService('sqlite', { control: true })
   const api = await service.newAccount()
   for (const when of ['before', 'after'])

@@ -164,7 +164,7 @@ function define(service: () => Service): void {
     assert.equal((await attempts)[0].message_id, message.webhook_message_id)
   })
 
-  test('a listener of which one of two commands has stopped still gets messages', async () => {
+  test('a listener still gets messages after one of its two commands has stopped', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
@@ -258,7 +258,7 @@ function define(service: () => Service): void {
         assert.equal(status, 500)
   })
 
-  test('only a listener has the requests of one, and they are checked', async () => {
+  test('the requests of listeners are checked, and only listeners may send them', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
     const { webhook_id } = await listener.start()

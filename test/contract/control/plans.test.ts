@@ -25,7 +25,7 @@ onEveryDatabase(
   service => {
     const { control, plan, listed, counts, send, create, records } = planning(service)
 
-    test('a plan is shown with its defaults, in the order of the making, and can be deleted', async () => {
+    test('plans are listed with their defaults, in the order of creation, and can be deleted', async () => {
       const api = await service().newAccount()
       const first = await plan(api, { given: { reference: 'R-7' }, scenario: 'declined' })
       assert.match(first.plan_id, /^[0-9a-v]{26}$/)
@@ -121,7 +121,7 @@ onEveryDatabase(
       assert.deepEqual(statuses.sort(), [...Array(100).fill(201), 'C0429'])
     })
 
-    test('a scenario is carried out when the first page is opened, and leaves what the picker leaves', async () => {
+    test('a scenario is carried out when the first page is opened, with the effects of the picker', async () => {
       const api = await service().newAccount()
       for (const [scenario, way] of [
         ['success', 'link'],
@@ -158,7 +158,7 @@ onEveryDatabase(
       )
     })
 
-    test('for a moto_api payment the scenario counts and not the card; complete overrides it', async () => {
+    test('a scenario overrides the card of a moto_api payment, and complete overrides the scenario', async () => {
       const api = await service().newAccount()
       const moto = { authorisation_mode: 'moto_api' }
       for (const [scenario, card, status] of [
@@ -178,7 +178,7 @@ onEveryDatabase(
       }
     })
 
-    test('a failed creation and a payment that control makes consume no scenario', async () => {
+    test('a failed creation and a payment that control creates consume no scenario', async () => {
       const api = await service().newAccount()
       await plan(api, { scenario: 'declined' })
       assert.equal((await create(api, { amount: 'much' })).status, 400)
@@ -197,7 +197,7 @@ onEveryDatabase(
       assert.equal((await records(api))[1]?.plan, (await listed(api))[0]?.plan_id)
     })
 
-    test('what is refused before the handler consumes no plan, and what the handler refuses does', async () => {
+    test('a request that is refused before the handler consumes no plan, and one that the handler refuses does', async () => {
       const api = await service().newAccount()
       await plan(api, { answer: { status: 500 }, times: 'always' })
       const { key, ...stranger } = { ...api, key: 'none' }
@@ -214,7 +214,7 @@ onEveryDatabase(
       assert.deepEqual(await counts(api), [[1, 1]])
     })
 
-    test('a plan matches what a payment was given, with defaults, and a payment by its identifier', async () => {
+    test('a plan matches the fields of a payment, with defaults, and a payment by its identifier', async () => {
       const api = await service().newAccount()
       const answer = { answer: { status: 503 }, times: 'always' }
       const { payment_id } = await api.createPayment({ reference: 'A', metadata: { a: 1, b: 'x' } })
@@ -240,7 +240,7 @@ onEveryDatabase(
       assert.equal((await api.get('/v1/payments')).status, 200)
     })
 
-    test('requests at once that many plans match are counted together, and none is missed', async t => {
+    test('simultaneous requests that match many plans are counted together, and none is missed', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
       const [kinds, requests] = [[{ scenario: 'declined' }, { answer: { status: 500 } }], 40]
@@ -269,7 +269,7 @@ onEveryDatabase(
       ])
     })
 
-    test('a plan that was made or removed since the last request counts for the next, on every instance', async () => {
+    test('a plan that was created or removed since the last request affects the next, on every instance', async () => {
       const api = await service().newAccount()
       const remove = ({ plan_id }: Body) => control(api, `plans/${plan_id}`, undefined, 'DELETE')
       const search = (what: string, status: number) =>

@@ -79,7 +79,7 @@ onEveryDatabase(
       assert.deepEqual(failed.body.results, [])
     })
 
-    test('control says of a failed message whether its receiver has accepted it since, as it is, by hand', async t => {
+    test('control says whether the receiver of a failed message has accepted it since, unchanged, by hand', async t => {
       const api = await service().newAccount()
       let status = 500
       const behaviour = { onRequest: (answer: Answer) => answering(status)(answer) }

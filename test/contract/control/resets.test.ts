@@ -61,7 +61,7 @@ onSharedDatabases(
       )
     })
 
-    test('a reset ends a wait before its time, with nothing of what comes after', async t => {
+    test('a reset ends a wait early, without anything of the next epoch', async t => {
       const { database, baseUrls } = service()
       const other = await service().newAccount()
       const { api } = await newAccount()
@@ -152,7 +152,7 @@ onSharedDatabases(
       ])
     })
 
-    test('of two resets at once each has its epoch, and the old rows are deleted', async () => {
+    test('two resets at once have an epoch each, and the old rows are deleted', async () => {
       const { database } = service()
       const { api, room } = await newAccount()
       await paidPayment(api)

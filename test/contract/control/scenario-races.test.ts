@@ -19,7 +19,7 @@ onSharedDatabases(
         ({ event_type }: Body) => event_type,
       )
 
-    test('of two that complete a payment at once one wins, and its messages are the only ones', async () => {
+    test('only one of two simultaneous completions of a payment wins, and only its messages are sent', async () => {
       const api = await service().newAccount()
       await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
       for (const [one, other] of [
@@ -70,7 +70,7 @@ onSharedDatabases(
       assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'cancelled')
     })
 
-    test('of many charges at once a plan declines one for good, and none succeeds after it', async () => {
+    test('a plan declines one of many simultaneous charges for good, and none succeeds after it', async () => {
       const api = await service().newAccount()
       const agreement_id = await activeAgreement(api)
       await control(api, 'plans', { scenario: 'declined', can_retry: false, skip: 2 })
@@ -87,7 +87,7 @@ onSharedDatabases(
       assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'inactive')
     })
 
-    test('of two refunds at once a plan lets one fail, and no penny is refunded twice', async () => {
+    test('a plan lets one of two simultaneous refunds fail, and no penny is refunded twice', async () => {
       const api = await service().newAccount()
       const { body } = await control(api, 'payments', { scenario: 'success' })
       await control(api, 'plans', { on: 'refundPayment', scenario: 'error' })

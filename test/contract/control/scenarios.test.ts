@@ -156,7 +156,7 @@ onSharedDatabases(
         await assertRefused(service(), api, path, bodies)
     })
 
-    test('a plan that meets a payment which cannot end so lets it pass, and says why', async () => {
+    test('a plan leaves a payment alone that cannot end in its scenario, and says why', async () => {
       const api = await service().newAccount()
       const agreement_id = await activeAgreement(api)
       await made(control(api, 'plans', { scenario: 'cancel' }))

@@ -64,7 +64,7 @@ onEveryDatabase(
       }
     })
 
-    test('a payment cannot be completed twice, nor one of another account, nor with a word that is unknown or of another mode', async () => {
+    test('a payment cannot be completed twice, by another account, or with a word that is unknown or of another mode', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
       await assertRefused(service(), api, `payments/${payment.payment_id}/complete`, [
@@ -83,7 +83,7 @@ onEveryDatabase(
       }
     })
 
-    test('the newest 1,000 payments are looked at, a hundred at a time, and the newest 100 that match returned', async () => {
+    test('a search reads the newest 1,000 payments, a hundred at a time, and returns the newest 100 that match', async () => {
       const api = await service().newAccount()
       const paid = await api.createPayment()
       await complete(api, paid)
@@ -100,7 +100,7 @@ onEveryDatabase(
       assert.deepEqual([newest.length, newest[0]], [100, last.payment_id])
     })
 
-    test('a wait ends when a payment matches, also one that has left the state again', async () => {
+    test('a wait ends when a payment matches, also if it has left the state again', async () => {
       const api = await service().newAccount()
       const find = async (query: string) =>
         (await control(api, `payments?${query}`)).body.results.map((each: Body) => each.reference)
@@ -203,7 +203,7 @@ onEveryDatabase(
       assert.deepEqual(await rowsAfterSweep(), [])
     })
 
-    test('GET /control names the account, its clock and what there is', async () => {
+    test('GET /control names the account, its clock and the parts that are on', async () => {
       const { status, body } = await control(await service().newAccount(), '')
       assert.equal(status, 200)
       assert.match(body.account, /^account-/)

@@ -11,7 +11,7 @@ import { mockQueries } from '../../support/watched.ts'
 onSharedDatabases(
   'Requests that wait',
   service => {
-    test('equal waits look together, and after their first look only at what is newer', async t => {
+    test('equal waits share their reads, and after the first read only newer rows', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
       await api.get('/v1/agreements')
@@ -38,7 +38,7 @@ onSharedDatabases(
       assert.ok(whole <= RECORD_READERS + 1, `${whole} looks at all of the record`)
     })
 
-    test('waits that have found nothing share one look', async t => {
+    test('waits that have found nothing share one read', async t => {
       const { database, baseUrl } = service()
       const { name, api } = await service().newNamedAccount()
       let [shared, own] = [0, 0]
@@ -64,7 +64,7 @@ onSharedDatabases(
       for (const { status } of await Promise.allSettled(waits)) assert.equal(status, 'rejected')
     })
 
-    test('what is recorded wakes all that wait for it', async () => {
+    test('a recorded request wakes all that wait for it', async () => {
       const api = await service().newAccount()
       const headers = { Authorization: `Bearer ${api.key}` }
       const waits = Array.from({ length: 10 }, async (_, i): Promise<Body> => {
@@ -82,7 +82,7 @@ onSharedDatabases(
 onOneDatabase(
   'The places of requests that wait',
   service => {
-    test('a look that has begun keeps its place after the end of the wait, so that looks do not pile up', async t => {
+    test('a read that has begun keeps its place after the end of its wait, so that reads do not pile up', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
       const looks = Promise.withResolvers<void>()
@@ -105,7 +105,7 @@ onOneDatabase(
       while ((await wait('later')) === 503) await setImmediate()
     })
 
-    test('the requests of listeners count among the 200 of an account that wait at once, and look one at a time', async t => {
+    test('the requests of listeners count among the 200 waits of an account, and read one at a time', async t => {
       let [looking, most] = [0, 0]
       mockQueries(t, service().database, (query, sql) => {
         if (!sql.includes('left join listener_attempts')) return query()

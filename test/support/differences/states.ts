@@ -203,7 +203,7 @@ export const states = {
     specification: 'created started submitted success',
     'govuk-pay': 'created started submitted success submitted success success submitted success',
   },
-  refundTold: {
+  refundMessage: {
     async seen(api) {
       const payment = await capturedPayment(api)
       const count = async () => (await read(api, payment)).refund_summary.amount_submitted

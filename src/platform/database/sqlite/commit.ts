@@ -25,7 +25,7 @@ export type Writer = {
 
 /** Commits a batch in one transaction. A write that fails undoes only itself. After an unknown outcome all later ones fail. */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
-  let broken: Failure | undefined
+  let fatal: Failure | undefined
   /** Set once a write of the record of requests may have met damage. The file is then never written to for the record. */
   let damage: Failure | undefined
 
@@ -36,7 +36,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
   }
 
   function commit(batch: Statement[][]): Result[] {
-    if (broken) return batch.map(() => broken ?? false)
+    if (fatal) return batch.map(() => fatal ?? false)
     if (damage && batch.flat().some(isOfRecord)) return commitOthers(batch, damage)
     try {
       connection.exec('begin immediate')
@@ -56,7 +56,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
         damage = { ...failure, kind: 'undone' }
         return commitOthers(batch, damage)
       }
-      if (failure.kind === 'unknown') broken = failure
+      if (failure.kind === 'unknown') fatal = failure
       else if (connection.inTransaction()) connection.exec('rollback')
       return batch.map(() => failure)
     }

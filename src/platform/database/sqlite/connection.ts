@@ -56,9 +56,9 @@ export function connect(path: string, cacheKilobytes: number) {
       cache.delete(oldest[0])
       finalise(oldest[1].statement)
     }
-    const made = prepare(database, sql)
-    cache.set(sql, made)
-    return made
+    const entry = prepare(database, sql)
+    cache.set(sql, entry)
+    return entry
   }
 
   return {

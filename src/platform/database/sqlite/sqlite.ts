@@ -35,7 +35,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const connection = connectBeside(thread, options.path)
   const writer = thread ? onThread(thread, options.path) : onSameThread(connection)
   const queue = createQueue(writer, options)
-  /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
+  /** If only the log was deleted, acknowledged writes are saved: the log is still open. */
   function save(gone: Error): void {
     try {
       connection.exec('pragma wal_checkpoint(truncate)')
@@ -76,7 +76,7 @@ function connectBeside(thread: Worker | undefined, path: string): Connection {
   }
 }
 
-/** Their bytes. */
+/** The bytes of the free pages. */
 const FREE_PAGES = `select cast(freelist_count * page_size as integer) as free
   from pragma_freelist_count, pragma_page_size`
 
@@ -88,9 +88,9 @@ const ROLLBACK: Statement = { sql: 'rollback', values: [] }
 /**
  * Runs the reads of one turn of the event loop in one transaction at its end: one by one each would find SQLite's code and
  * pages evicted from the CPU caches, and take its own locks. The snapshot begins after all were asked for, so a read sees
- * every write acknowledged before it. Owners take turns. Once `broken` returns an error, reads are rejected with it.
+ * every write acknowledged before it. Owners take turns. Once `failure` returns an error, reads are rejected with it.
  */
-export function createReader(connection: Connection, broken: () => Error | undefined) {
+export function createReader(connection: Connection, failure: () => Error | undefined) {
   const waiting = createRounds<() => void>()
 
   /** Returns false if the connection is closed. Each read then rejects by itself. */
@@ -112,7 +112,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
     }
   }
 
-  /** What is left after SLICE_MS waits for the next turn. */
+  /** Runs waiting reads for SLICE_MS; the rest waits for the next turn. */
   function runSome(): void {
     const begun = performance.now()
     const together = waiting.length() > 1 && begin()
@@ -139,7 +139,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
           if (guest?.hasLeft?.()) return reject(unreadable())
           try {
             const rows = connection.query<Row>(sql, values)
-            const error = broken()
+            const error = failure()
             if (error) reject(error)
             else resolve(rows)
           } catch (error) {

@@ -65,7 +65,7 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
   ui.wideTable(plans, {
     caption: 'What is planned, in the order in which it is looked at',
     columns: {
-      What: plan => textOfPlan(plan) ?? asMade(plan),
+      What: plan => textOfPlan(plan) ?? asJson(plan),
       For: plan => ui.untrusted(whichOf(plan)),
       'How often': ({ times, skip }) =>
         `${times === 'always' ? 'always' : times === 1 ? 'once' : `${times} times`}${skip > 0 ? `, after ${skip}` : ''}`,
@@ -81,7 +81,7 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
   })
 
 /** A test may make others than the form offers. */
-const asMade = ({ room, seen, acted, ...plan }: Plan): Html =>
+const asJson = ({ room, seen, acted, ...plan }: Plan): Html =>
   details(
     `A plan for ${plan.on ?? 'any request'}`,
     ui.listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),

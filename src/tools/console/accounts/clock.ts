@@ -28,7 +28,7 @@ const UNITS = [
 ] as const
 
 export function ageText(ms: number): string {
-  const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
+  const [unit, length] = UNITS.find(unit => ms >= unit[1]) ?? UNITS[3]
   return ui.counted(Math.floor(ms / length), unit)
 }
 

@@ -47,7 +47,7 @@ const fieldsOf = ({ behaviour }: Account): FormFields => ({
     hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
     options: [
       ['', `as this account: ${behaviour}`],
-      ...behaviours.map(each => [each, each] as const),
+      ...behaviours.map(behaviour => [behaviour, behaviour] as const),
     ],
     noun: 'The behaviour',
     right: { behaviour: 'specification' },

@@ -13,7 +13,7 @@ import {
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
-import { showBroken } from '../../explain/check/production.ts'
+import { violationsOf } from '../../explain/check/production.ts'
 import type { Report } from '../../explain/check/report.ts'
 import { checkAndCount, failsIn } from '../../explain/check/report.ts'
 import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
@@ -30,7 +30,7 @@ export const check = definePage({
   navigation: 'Check',
   read: ({ context, account }) => checkAndCount(context, account),
   show(visit, report) {
-    const ofLevel = (level: Verdict) => report.findings.filter(each => each.level === level)
+    const ofLevel = (level: Verdict) => report.findings.filter(finding => finding.level === level)
     const open = groups.map(([level, heading]) => [heading, ofLevel(level)] as const)
     return html`${ui.paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
@@ -39,7 +39,7 @@ ${open.map(
   ([heading, findings]) =>
     findings.length > 0 &&
     html`<h2 class="govuk-heading-m">${heading}</h2>
-${findings.map(each => findingView(visit, each))}
+${findings.map(finding => findingView(visit, finding))}
 `,
 )}
 ${situationsPart(visit, report)}
@@ -140,9 +140,9 @@ const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
 /** What GOV.UK Pay would do differently with a request or an attempt, from the keys that are kept with it. */
 export function inProduction(keys: readonly string[] | undefined): Html | false {
-  const broken = showBroken(keys)
-  if (broken.length === 0) return false
-  const lines = broken.map(
+  const violations = violationsOf(keys)
+  if (violations.length === 0) return false
+  const lines = violations.map(
     ({ rule, level, sentence, advice }) =>
       html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
   )

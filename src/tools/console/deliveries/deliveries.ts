@@ -92,7 +92,7 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
 async function resend(visit: Visit): Promise<Next> {
   const { form } = visit
   const webhook = form.get('webhook') ?? ''
-  const event_type = eventTypes.find(each => each === form.get('event'))
+  const event_type = eventTypes.find(type => type === form.get('event'))
   const to = pageAddress('deliveries', { webhook, event: event_type })
   const webhooks = chosenOf(await webhooksOf(visit), webhook)
   const open = await failedToSend(visit, webhooks, { event_type })

@@ -28,15 +28,15 @@ import {
   visitOf,
 } from './visit.ts'
 
-/** What an action has for the page on which it stands: errors at the fields, for example. */
+/** The result of an action for its own page: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }
 
 type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
   changesNothing?: true
-  /** There is no such form while control is off. */
+  /** Whether the form is missing while control is off. */
   needsControl?: true
-  /** The form is sent to the address of the page, and not to one below it. */
+  /** Whether the form is sent to the address of the page, and not to one below it. */
   isAtPage?: true
   /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
   run: (visit: PageVisit<F>) => Promise<Next | Page | A>
@@ -45,33 +45,36 @@ type FormAction<F extends Filters, A extends Answer> = {
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
   path: string
-  /** Its entry in the navigation, which is its title too unless it has one. */
+  /** The entry in the navigation, and the title unless the page has one. */
   navigation?: string
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
   /** The content for visitors who are not signed in to this account. It must not depend on the identifier. */
   guest?: (visit: Visit) => Part
-  /** The page is a form that makes something, so an account that has ended has none. */
+  /** Whether the page is a form that creates something: an account that has ended has none. */
   makes?: true
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns what the page shows. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from it. */
+  /**
+   * Returns the page's data. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from
+   * it.
+   */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
-  /** Its heading, if that is neither its entry in the navigation nor its title. */
+  /** The heading, if it is neither the entry in the navigation nor the title. */
   heading?: (visit: PageVisit<F>, data: Data) => Part
   /** Above the heading, such as the way back. */
   above?: (visit: PageVisit<F>, data: Data) => Part
-  /** What is below the heading. Pure. */
+  /** The content below the heading. Pure. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Part
   /**
-   * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
-   * `since` is the newest entry that the browser shows.
+   * A live page says when its content may have changed. A function finds out faster than reading and showing
+   * everything: `since` is the newest entry that the browser shows.
    */
   live?: true | ((visit: PageVisit<F>, since: string) => Promise<Look>)
   /** The number beside *Check* in the navigation, if `read` has counted it already. */
   fails?: (data: Data) => Fails
-  /** The identifiers of what a live list shows, if it begins with the newest. */
+  /** The identifiers in a live list, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
   /** The forms of the page, by the last part of their addresses. */
   actions?: Readonly<Record<string, FormAction<F, A> | FormAction<F, A>['run']>>
@@ -145,7 +148,7 @@ const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<b
     throw error
   })
 
-/** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
+/** A form. Without a session it does nothing, and the page to sign in says so: its area is that page's. */
 const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
@@ -159,7 +162,7 @@ const actionRoute = (
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, purpose)
-    // A page that is sent again has what was recorded until now.
+    // A page that is sent again has the record up to now.
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
@@ -200,20 +203,20 @@ function pageVisitOf(
   }
 }
 
-/** The page, or what has changed since the browser opened it. `answer` is that of an action. */
+/** Sends the page, or its changes since the browser opened it. `answer` is that of an action. */
 async function respond(page: AnyPage, visit: PageVisit, reply: FastifyReply, answer?: Answer) {
   const work = () => makePage(page, visit, answer)
   // A check takes a turn itself, which equal checks share.
-  const made = await (page.fails ? work() : visit.context.reading(visit.request, Symbol(), work))
-  if (made.look) return sendLook(reply, made.browserTag, made.look)
-  return sendWhole(reply, visit, made.whole, made.fails)
+  const shown = await (page.fails ? work() : visit.context.reading(visit.request, Symbol(), work))
+  if (shown.look) return sendLook(reply, shown.browserTag, shown.look)
+  return sendWhole(reply, visit, shown.whole, shown.fails)
 }
 
 async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
-  // Before the page is read: what changes meanwhile is then announced, and not overlooked.
+  // Before the page is read, so that a change meanwhile is announced, and not overlooked.
   const quick =
     typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
   if (quick && browserTag) return { browserTag, look: quick }
@@ -260,7 +263,7 @@ async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fail
 /* Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
 
 type Look = {
-  /** Of what the page shows: another one as soon as something of it has changed. */
+  /** The ETag of the content: another one as soon as something in it has changed. */
   version: unknown
   newest?: string | undefined
   /** How many entries are newer than those that the browser shows. */
@@ -279,7 +282,7 @@ export const MOST_NEWER = 100
 const tagOf = ({ version, newest = '' }: Look): string =>
   `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 
-/** What the browser shows, if its script only asks whether that has changed. */
+/** The ETag of the browser's content, if its script only asks for changes. */
 const shownBy = ({ headers }: FastifyRequest): string | undefined =>
   ui.ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
@@ -288,7 +291,7 @@ const newestIn = (browserTag = ''): string => /^W\/"([0-9a-v]*)\./.exec(browserT
 
 const afterNewest = (tag: string) => tag.slice(tag.indexOf('.'))
 
-/** 304, or what has changed since the browser got `browserTag`. */
+/** 304, or the changes since the browser got `browserTag`. */
 function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyReply {
   const tag = tagOf(look)
   const { newer = 0, ago } = look

@@ -30,7 +30,7 @@ export function orderNote(exchanges: readonly Exchange[]): Html | false {
   )
 }
 
-/** `whose` completes the names of what is shown, such as "the request". */
+/** `whose` completes the names of the parts, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {
   return html`${headersPart(headers)}
 ${bodyPart(whose, body)}`
@@ -109,7 +109,7 @@ export const endings: Record<Ending, string | undefined> = {
   reset: 'a plan ended the connection',
 }
 
-/** What requested a hosted page: a browser, or a program by its name. */
+/** The client that requested a hosted page: a browser, or the name of a program. */
 export function agentOf({ request_headers }: Exchange): Part {
   const agent = request_headers['user-agent'] ?? 'a program without a name'
   return /^Mozilla/.test(agent) ? 'browser' : ui.untrusted(agent.slice(0, 40))

@@ -1,4 +1,4 @@
-/** Forms that the API's own rules judge. The API tells the first error only, a form all of them, in its own words. */
+/** Forms that are checked by the API's own rules. The API reports the first error only, a form all, in its own words. */
 import { ApiError } from '../../../core/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
@@ -8,7 +8,7 @@ import type { Next, Page } from './page.ts'
 
 export type Typed = { form: URLSearchParams; errors: Errors }
 
-/** A field of a form, which is typed unless it has options. */
+/** A field of a form: a text unless it has options. */
 type FormField = {
   label: string
   hint?: string | undefined
@@ -19,11 +19,11 @@ type FormField = {
   noun?: string
   /** The whole sentence of its errors, in place of the API's. */
   sentence?: string
-  /** What of the body has no error in its place, so that the next error is found. */
+  /** The part of the body that replaces a wrong value, so that the next error is found. */
   right: Json
 }
 
-/** By the names that the API has for them, in the order of the page. */
+/** The fields by their names in the API, in the order of the page. */
 export type FormFields = Readonly<Record<string, FormField>>
 
 type Rules<Value> = {
@@ -73,7 +73,7 @@ export const typedIn = (typed: Typed | undefined, name: string, value = '') => (
   error: typed?.errors[name],
 })
 
-/** The fields with what was typed, or with what they have at first. */
+/** The fields with the typed values, or with their first ones. */
 export const fieldParts = (
   typed: Typed | undefined,
   fields: FormFields,
@@ -86,11 +86,11 @@ export const fieldParts = (
 
 export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 
-/** What a form has in a field; undefined if that is blank. */
+/** The value of a field; undefined if it is blank. */
 export const textIn = (form: URLSearchParams, name: string): string | undefined =>
   form.get(name)?.trim() || undefined
 
-/** A refusal means that the state did not allow it any more. */
+/** A refusal means that the payment's state no longer allowed the action. */
 export const unlessRefused = <Result, Refused>(
   run: Promise<Result>,
   refused: Refused,

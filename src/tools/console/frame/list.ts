@@ -61,9 +61,9 @@ export function pageLinks(
 }
 
 type Filter<Value extends string = string> = {
-  /** Without a label it has no field, and the form carries it along. */
+  /** Without a label there is no field, and the form carries the value along. */
   label?: string
-  /** Any other value is read as ''. Without them every text is a value. */
+  /** The choices; any other value is read as ''. Without them every text is a value. */
   values?: readonly Value[]
   /** The choices beside the one of all. A page can give others to its form. */
   options?: readonly Option[] | undefined
@@ -98,7 +98,7 @@ export const oneOf = <Value extends string>(
   all,
 })
 
-/** Of a longer value one character more is read, so that its field has the error. */
+/** Reads one character more of a longer value, so that its field has the error. */
 export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
   const texts = textsIn(visit, Object.keys(filters))
   const read = Object.entries(filters).map(([name, { values }]) => {
@@ -179,9 +179,9 @@ const withPlainDay = (text: string, now: number): string =>
     )
 
 /**
- * All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. The text is
- * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for
- * any other text.
+ * The span that a text means, in milliseconds: a day or a minute, for example. `end` is excluded. The text is
+ * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined
+ * for any other text.
  */
 export function spanIn(text: string, now: number) {
   if (text.length > LONGEST) return undefined
@@ -206,7 +206,7 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   errors: Errors
   /** At most one of them is used: `after` if both are given. */
   cursor: Range
-  /** The query of the list from which somebody came. */
+  /** The query of the list that led to the page. */
   back: string
   /** The form that was sent; empty where none was. */
   form: URLSearchParams

@@ -87,14 +87,14 @@ export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly 
   const own = attempts.map((attempt): ShownAttempt => {
     const { at, status_code: status, result, response_time: ms } = attempt
     const exchange = exchanges.findLast(
-      each =>
-        left.has(each) && !each.by_hand && each.status === status && Math.abs(each.at - at) < APART,
+      one =>
+        left.has(one) && !one.by_hand && one.status === status && Math.abs(one.at - at) < APART,
     )
     if (exchange) left.delete(exchange)
     return exchange ? fromExchange(exchange) : { at, ms, ending: { status, result } }
   })
   return [...own, ...[...left].map(fromExchange)].sort(
-    // Of what began at once the delivery came before what was sent by hand.
+    // Of attempts that began together, the delivery came before sends by hand.
     (a, b) => b.at - a.at || Number(isByHand(b)) - Number(isByHand(a)),
   )
 }
@@ -119,7 +119,7 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
       Took: ui.numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
     },
   })}
-${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}`, i === 0, root))}`
+${attempts.map((attempt, i) => attemptDetails(attempt, `attempt ${attempts.length - i}`, i === 0, root))}`
 }
 
 /** A wrong signature that is accepted is no success, and one that is refused is no failure. */
@@ -132,7 +132,7 @@ export function attemptTag({ ending }: ShownAttempt): Html {
   return ui.deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
 }
 
-/** `name` tells the parts of one attempt from those of another, for screen readers. */
+/** `name` distinguishes the parts of several attempts, for screen readers. */
 function attemptDetails(
   { at, ending, exchange }: ShownAttempt,
   name: string,
@@ -141,7 +141,7 @@ function attemptDetails(
 ): Html {
   const by_hand = exchange?.by_hand
   const cause = consequenceOf(ending)
-  // The page begins with that of the newest.
+  // The page begins with the response of the newest attempt.
   const why = !open && cause !== undefined && ui.paragraph(ui.untrusted(cause))
   // The bytes of the message itself are on the page already.
   const differs = by_hand !== undefined && by_hand.kind !== 'again'

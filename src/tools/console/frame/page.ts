@@ -40,7 +40,7 @@ export type Page = {
   /** Unless said otherwise 200, or 400 with errors. */
   status?: number
   errors?: Readonly<Record<string, string>> | undefined
-  /** Of a page that is live: the ETag of what it shows, and whether its script asks for it less often. */
+  /** For a live page: the ETag of its content, and whether its script asks for it less often. */
   live?: { tag: string; isSlow: boolean }
   /** The number beside *Check*. */
   fails?: Fails
@@ -49,10 +49,10 @@ export type Page = {
 /** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
 export type Next = { to: string; done?: Done }
 
-/** Characters of an address to which a form leads. A longer one loses its query. */
+/** The most characters of the address of a form. A longer one loses its query. */
 const LONGEST_NEXT = 2_048
 
-/** A cookie names the banner, which the page `to` uses up: so it is not shown after a reload, or by an address. */
+/** A cookie names the banner, and the page `to` deletes it: a reload or an address does not show it again. */
 export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
   if (done) {
     const value = [done.code, done.pence, ...to.split('?', 1)].join('.')
@@ -124,10 +124,10 @@ function navigation(
 ): Html {
   const addressOf = (path = '') => (path === '' ? home : root + path)
   const isCurrent = ({ pages }: Section) => pages.some(({ path }) => path === section)
-  const entries = sections.map(each => ({
-    text: `${each.text}${each.isCounted ? countText(fails, 'now' in visit ? visit.now : 0) : ''}`,
-    href: addressOf(each.pages[0]?.path),
-    current: isCurrent(each),
+  const entries = sections.map(section => ({
+    text: `${section.text}${section.isCounted ? countText(fails, 'now' in visit ? visit.now : 0) : ''}`,
+    href: addressOf(section.pages[0]?.path),
+    current: isCurrent(section),
   }))
   // The pages of a test account may have been opened with the key of its parent.
   const signOut = ui.postForm(
@@ -137,7 +137,7 @@ function navigation(
 ${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
     'farthing-account',
   )
-  const group = sections.find(each => each.pages.length > 1 && isCurrent(each))
+  const group = sections.find(section => section.pages.length > 1 && isCurrent(section))
   return html`${serviceNavigation(entries, signOut)}
 ${
   group &&
@@ -179,7 +179,7 @@ export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => 
 })
 
 /**
- * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
+ * The page that reports that the browser has signed in to another account since it opened the page of the form, or the
  * page that it looks at. Nothing may be done then.
  */
 export function otherAccount(visit: Visit & { account: Account }): Page | undefined {

@@ -1,4 +1,4 @@
-/** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
+/** Parts of several pages. Untrusted text is in `bdi`: right-to-left characters do not reorder the text after it. */
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
@@ -46,7 +46,7 @@ export const paymentPart = (payment_id: string, reference?: string): Html =>
     ? untrusted(payment_id)
     : html`${untrusted(reference)} ${unbroken(`…${payment_id.slice(-6)}`)}`
 
-/** Whoever has only a browser cannot switch it on. `what` they could do then. */
+/** A sentence for a switch that a browser cannot set. `what`: the actions that it would allow. */
 export const controlIsOff = (what: string): Html =>
   paragraph(
     html`${what}, once control is on. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`,
@@ -108,7 +108,7 @@ const partsOfTime = (ms: number) => [iso(ms).slice(0, 10), iso(ms).slice(11, 19)
 const timeAs = (ms: number, text: Part, more?: Part): Html =>
   html`<time class="farthing-time" datetime="${iso(ms)}" title="${iso(ms)}"${more}>${text}</time>`
 
-/** A time of which the script also says how long ago it was. */
+/** A time; the script adds how long ago it was. */
 export const timeWithAge = (ms: number): Html =>
   timeAs(ms, partsOfTime(ms).join(' '), html` data-age`)
 
@@ -117,14 +117,14 @@ export const timeIn = (id: string): Html => time(timeOf(id))
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
 
-/** The header with which the script of a page says of which account it is. */
+/** The header that names the account of a page to the service. */
 export const ACCOUNT_HEADER = 'farthing-account'
 
-/** The hidden field of each form that says for which account it was made. */
+/** The hidden field that names the account of a form. */
 export const ACCOUNT_FIELD = 'account'
 
 /**
- * A form that does something: never for another account than that of its page, see otherAccount. The account is undefined
+ * A form with an effect: it refuses another account than that of its page, see otherAccount. The account is undefined
  * where that does not matter.
  */
 export const postForm = (
@@ -142,7 +142,7 @@ export const listing = (label: string, text: string): Html =>
 
 export type SummaryValues = Readonly<Record<string, string | Html | false | undefined>>
 
-/** Rows of a summary list, without those that have no value. Each has its key as element id, behind the prefix. */
+/** Rows of a summary list, without empty ones. Each has its key as element id, behind the prefix. */
 export const summaryRows = (prefix: string, values: SummaryValues): SummaryRow[] =>
   Object.entries(values).flatMap(([key, value]) => {
     const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
@@ -152,7 +152,7 @@ export const summaryRows = (prefix: string, values: SummaryValues): SummaryRow[]
 type Cell<Item> = (item: Item) => Part
 type LookOfColumn<Item> = Omit<Column, 'text'> & { cell: Cell<Item> }
 
-/** What each column of a table shows of an item, by its heading. One without a cell is left out. */
+/** The cells of an item, by the headings of their columns. A column without a cell is left out. */
 export type Columns<Item> = Readonly<
   Record<string, Cell<Item> | LookOfColumn<Item> | false | undefined>
 >
@@ -165,7 +165,7 @@ type WideTable<Item> = Pick<Table, 'caption' | 'showsCaption'> & {
   columns: Columns<Item>
   /** The items are in the order of these times, and stand below headings of their days. */
   at?: (item: Item) => number
-  /** What stands in place of the cells of an item, if anything does. */
+  /** Replaces the cells of an item. */
   noteOf?: (item: Item) => Part
 }
 
@@ -214,7 +214,7 @@ export function refundedText({ given, refunded_amount: refunded }: Payment): str
 /** `sent again`: the delivery failed, and the receiver has accepted the message since, when it was sent by hand. */
 export type ShownDelivery = MessageStatus | 'sent again'
 
-/** Of each: what pages call it, the colour of its tag, and the sign and the look of its mark. */
+/** For each status: its name on pages, the colour of its tag, and the sign and look of its mark. */
 const deliveries: Record<
   ShownDelivery,
   [name: string, colour: TagColour, sign: string, className: string]
@@ -226,7 +226,7 @@ const deliveries: Record<
   'not listening': ['not listening', 'grey', '–', 'open'],
 }
 
-/** What pages call them, in the order in which they are counted. */
+/** The names on pages, in the order in which they are counted. */
 export const deliveryNames = new Map(
   Object.entries(deliveries).map(([status, [name]]) => [status, name]),
 )

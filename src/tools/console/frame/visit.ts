@@ -1,4 +1,4 @@
-/** A visit to a page of the console: who asks, for which account, and what the address says. */
+/** A visit to a page of the console: the person, the account, and the values in the address. */
 
 import type { FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
@@ -13,20 +13,20 @@ import type { ToolContext } from '../../context.ts'
 
 type Entry = { path: string; text: string }
 
-/** An entry of the navigation, and the pages below it; the first is that which it leads to. */
+/** An entry of the navigation, and the pages below it; it leads to the first. */
 export type Section = {
   text: string
   pages: readonly Entry[]
   /** Pages outside the console, by their paths. */
   others?: readonly Entry[]
-  /** The number of fails of the check stands beside it. */
+  /** Whether the entry has the number of fails of the check. */
   isCounted?: true
 }
 
 export type ConsoleContext = ToolContext & {
   /** The endpoints whose requests the console shows. */
   operations: readonly Endpoint[]
-  /** What each operation does, in words, by its operationId. */
+  /** The words for each operation, by its operationId. */
   summaries: ReadonlyMap<string, string>
   sections: readonly Section[]
 }
@@ -50,7 +50,7 @@ export type Visit = {
   addresses: Addresses
   /** undefined on the pages where nobody is signed in. */
   account: Account | undefined
-  /** The account has ended: its pages can only be read. */
+  /** Whether the account has ended: its pages can only be read. */
   hasEnded?: boolean | undefined
 }
 
@@ -122,7 +122,7 @@ export function textsIn<Name extends string>({ request }: Visit, names: readonly
   return Object.fromEntries(read) as Record<Name, string> // each name was read
 }
 
-/** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
+/** An address of the console without the leading `/console/`; undefined if no page can have it, or without a header. */
 export function pageOfAddress(url: string): string | undefined {
   const [, path = '', query = ''] = /^([^?]*)(?:\?([!-~]*))?$/.exec(url) ?? []
   const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
@@ -142,7 +142,7 @@ export function pageAddress(page: string, parameters: Record<string, string | un
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }
 
-/** For what the account does not have: it is unknown, gone, or another account's. */
+/** The error for something that is unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
 /** Throws `notFound` where there is nothing. */

@@ -138,7 +138,7 @@ const attentionPart = (
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
   ({ text, help }, i) => html`<li>${ui.paragraph(text)}
-<div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
+<div class="govuk-button-group">${help.map((part, nth) => helpPart(visit, part, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
 ${more > 0 && ui.paragraph(html`And ${more} more: ${ui.link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${ui.link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
@@ -158,8 +158,8 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   const isSending = isRunning(await findResend(database, account.room), wall)
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
-    const own = failures.filter(each => each.webhook_id === webhook_id)
-    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
+    const own = failures.filter(failure => failure.webhook_id === webhook_id)
+    const byEnding = Map.groupBy(own, failure => attemptsOf(failure).at(-1)?.result ?? '')
     const name = ui.link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
       ui.untrusted(webhookTitle(webhook)),

@@ -141,7 +141,7 @@ export async function perform(
 ): Promise<Next | Typed> {
   const end = visit.form.get('scenario')
   const alike = paymentActions.filter(
-    each => each.path === path && (each.end === undefined || each.end === end),
+    action => action.path === path && (action.end === undefined || action.end === end),
   )
   // The page has a button for each.
   if (alike.length === 0) throw pageFault(400)

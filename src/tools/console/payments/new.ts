@@ -145,7 +145,7 @@ function bodyIn(form: URLSearchParams, back: string): Json {
     description: text('description'),
     return_url: text('return_url') ?? (isWeb ? back : undefined),
     email: text('email'),
-    language: languages.find(each => each === form.get('language')) ?? 'en',
+    language: languages.find(known => known === form.get('language')) ?? 'en',
     moto: mode === 'moto',
     authorisation_mode: isWeb ? 'web' : 'moto_api',
     delayed_capture: form.has('delayed_capture'),
@@ -208,8 +208,8 @@ const readyButtons = buttonGroup(
 async function create(visit: PageVisit): Promise<Next | Typed> {
   const name = visit.form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
-  const made = ready && new URLSearchParams({ ...defaults(visit.now), ...ready.fields })
-  return submitPayment(visit, bodyIn(made ?? visit.form, backAddress(visit)), ready)
+  const filled = ready && new URLSearchParams({ ...defaults(visit.now), ...ready.fields })
+  return submitPayment(visit, bodyIn(filled ?? visit.form, backAddress(visit)), ready)
 }
 
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
@@ -287,6 +287,6 @@ function codeOf(payment: Payment, ready: Ready | undefined): Code {
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */
 export function backAddress({ request, config, addresses, base }: AccountVisit): string {
   const { host } = askedFor(request, config)
-  const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
+  const site = [addresses.pages, addresses.api].find(address => new URL(address).host === host)
   return `${site ?? addresses.api}${base}/back`
 }

@@ -263,13 +263,13 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   if (deliveries.length === 0) return 'none'
   const parts = [...ui.deliveryNames].flatMap(([status, name]) =>
     deliveries
-      .filter(each => each.status === status)
+      .filter(delivery => delivery.status === status)
       .map(({ found, message_id }) => {
         const text = `${found} ${name}`
         if (status !== 'FAILED' && status !== 'sent again') return text
         return html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${message_id}">${text}</a>`
       }),
   )
-  const found = deliveries.reduce((sum, each) => sum + each.found, 0)
+  const found = deliveries.reduce((sum, delivery) => sum + delivery.found, 0)
   return ui.joined(found > MESSAGES_COUNTED ? [...parts, 'and more'] : parts)
 }

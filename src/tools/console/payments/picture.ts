@@ -129,19 +129,19 @@ function rowView(
   missing: readonly MissingMessage[],
 ): Html {
   const earlier = Math.max(0, messages.length - MOST_MARKS)
-  const marks = messages.slice(earlier).map((each): ui.Mark => {
-    const { message, again } = each
+  const marks = messages.slice(earlier).map((shown): ui.Mark => {
+    const { message, again } = shown
     return {
       status: deliveryOf(message, visit, again),
       text: `${message.event_type}, ${statusAt(message, visit)}`,
-      detail: textOf(each),
+      detail: textOf(shown),
       href: `${visit.root}messages/${message.message_id}`,
     }
   })
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
-  const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
+  const reasons = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
   const unshown = earlier > 0 ? [`${ui.counted(earlier, 'earlier message')} not shown`] : []
-  const texts = [...new Set([...messages.map(textOf), ...whyNot]), ...unshown].join('; ')
+  const texts = [...new Set([...messages.map(textOf), ...reasons]), ...unshown].join('; ')
   return html`<li>${ui.link(`${visit.root}webhooks/${webhook_id}`, ui.untrusted(webhook))}
 ${marks.length > 0 && ui.marksRow('Messages', marks)}
 <span>${ui.untrusted(texts)}</span></li>

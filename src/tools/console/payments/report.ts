@@ -21,18 +21,18 @@ const LAST_LINES = 7
 export function summary(payment: Payment, steps: readonly Step[], link: string): string {
   const state = stateOf(payment)
   const { amount, reference } = payment.given
-  const told = steps.filter(isOfInterest)
+  const listed = steps.filter(isOfInterest)
   // A step has one line at least, so only the lines of these are made.
-  const first = told.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
-  const last = told.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
-  const left = told.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
+  const first = listed.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
+  const last = listed.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
+  const left = listed.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
       .filter(Boolean)
       .join(', '),
     `Payment ${payment.payment_id}`,
-    ...(left > 1 ? [...first, `(${left} more lines)`, ...last] : told.flatMap(linesOf)),
+    ...(left > 1 ? [...first, `(${left} more lines)`, ...last] : listed.flatMap(linesOf)),
     ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
@@ -63,7 +63,7 @@ function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
       return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again, at)}` : ''}`
     }),
   ]
-  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].map(
+  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(effect => `  ${effect}`)].map(
     withoutControls,
   )
 }
@@ -102,16 +102,16 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
   // With the spaces of its place in the report.
   const size = (part: unknown) => Buffer.byteLength(JSON.stringify([[part]], null, 2))
   let left = MOST_BYTES - size(rest) - OF_LEFT_OUT * exchanges.length
-  const listed = exchanges.map(withoutBodies).filter(each => {
-    left -= size(each)
+  const listed = exchanges.map(withoutBodies).filter(exchange => {
+    left -= size(exchange)
     return left >= 0
   })
   left = Math.max(0, left)
-  const complete = listed.map((each, i) => {
-    const { request_body, response_body } = exchanges[i] ?? each
+  const complete = listed.map((exchange, i) => {
+    const { request_body, response_body } = exchanges[i] ?? exchange
     const bodies = { request_body: request_body ?? null, response_body: response_body ?? null }
     left -= size(bodies)
-    return left >= 0 ? { ...each, ...bodies } : { ...each, ...leftOut(bodies) }
+    return left >= 0 ? { ...exchange, ...bodies } : { ...exchange, ...leftOut(bodies) }
   })
   const left_out = exchanges.length - listed.length || undefined
   return JSON.stringify({ ...rest, exchanges: complete, left_out }, null, 2)

@@ -50,7 +50,7 @@ function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Htm
     ...refunds.map(
       ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${ui.code(refund_id)}`,
     ),
-    ...messages.map(each => messageView(timeline, each, causesAbove)),
+    ...messages.map(message => messageView(timeline, message, causesAbove)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">

@@ -53,11 +53,11 @@ export function timelineOf(rows: Rows): Step[] {
     attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
   const known = {
-    messages: new Map(messages.map(each => [each.message.message_id, each])),
+    messages: new Map(messages.map(sent => [sent.message.message_id, sent])),
     refunds: new Map(rows.refunds.map(refund => [refund.refund_id, refund])),
   }
   const recorded = rows.exchanges
-    .filter(each => each.kind !== 'out' || (each.by_hand && !isCopy(each)))
+    .filter(exchange => exchange.kind !== 'out' || (exchange.by_hand && !isCopy(exchange)))
     .map(exchange => recordedStep(exchange, rows, known))
   const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
   // The sort is stable: of what began at once, that without a request comes first.
@@ -104,8 +104,8 @@ function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], r
   for (const event of payment.events) if (!hasStep.has(event)) stepAt(event.at).events.push(event)
   for (const refund of refunds)
     if (!hasStep.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
-  for (const each of messages)
-    if (!hasStep.has(each)) stepAt(each.message.created).messages.push(each)
+  for (const sent of messages)
+    if (!hasStep.has(sent)) stepAt(sent.message.created).messages.push(sent)
   return [...steps.values()]
 }
 

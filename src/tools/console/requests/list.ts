@@ -278,10 +278,10 @@ ${pageLinks(visit, 'Requests', page)}`
 /** By the time at which each began, newest first. Adjacent gaps become one. */
 function inOrder(exchanges: Exchange[]): Exchange[] {
   const rows: Exchange[] = []
-  for (const each of exchanges.sort(byBeginning).reverse()) {
+  for (const row of exchanges.sort(byBeginning).reverse()) {
     const last = rows.at(-1)
-    if (each.gap && last?.gap) rows.splice(-1, 1, { ...last, gap: together(last.gap, each.gap) })
-    else rows.push(each)
+    if (row.gap && last?.gap) rows.splice(-1, 1, { ...last, gap: together(last.gap, row.gap) })
+    else rows.push(row)
   }
   return rows
 }

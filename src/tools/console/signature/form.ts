@@ -28,8 +28,8 @@ export function questionOf(
   { form, file }: Submission,
   { message, keys, apiKeys, messages }: Candidates,
 ): Question | { errors: Record<string, string> } {
-  const given = (name: string) => form.get(name) || undefined
-  const [key, base64, text] = [given('key'), given('base64'), given('text')]
+  const entry = (name: string) => form.get(name) || undefined
+  const [key, base64, text] = [entry('key'), entry('base64'), entry('text')]
   const typed = base64 === undefined ? text && Buffer.from(text) : Buffer.from(base64, 'base64')
   const body = file ?? (typed || undefined)
   const errors = errorsOf({ form, file }, message, body)
@@ -38,8 +38,8 @@ export function questionOf(
     keys,
     apiKeys,
     messages,
-    header: given('header'),
-    computed: given('computed'),
+    header: entry('header'),
+    computed: entry('computed'),
     typed: file === undefined && base64 === undefined && text !== undefined,
   }
   return message

@@ -81,7 +81,7 @@ async function candidatesFor(visit: AccountVisit, picked: string) {
     messages,
     message: found && ownMessage(found, found, visit),
     keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
-    apiKeys: config.fixedKeys.filter(each => each.account === account.name).map(({ key }) => key),
+    apiKeys: config.fixedKeys.filter(fixed => fixed.account === account.name).map(({ key }) => key),
   }
 }
 

@@ -156,7 +156,7 @@ function fieldsPart(visit: PageVisit, typed: Typed | undefined): Html {
         value,
         text: value,
         hint: eventMeanings[behaviour][value] ?? '',
-        checked: chosen.some(each => each === value),
+        checked: chosen.some(type => type === value),
       })),
       error: typed?.errors.subscriptions,
     },

@@ -98,7 +98,7 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const { form } = visit
-  const damage = damages.find(each => each === form.get(DAMAGE))
+  const damage = damages.find(known => known === form.get(DAMAGE))
   // The page has each damage in a list.
   if (form.has(DAMAGE) && !damage) throw pageFault(400)
   // The page of the message says what came of it.
@@ -200,7 +200,7 @@ function sendForms(visit: PageVisit, isMain: boolean): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
-    options: damages.map(each => [each, sentence(damageNames[each])] as const),
+    options: damages.map(damage => [damage, sentence(damageNames[damage])] as const),
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`

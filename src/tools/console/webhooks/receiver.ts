@@ -123,20 +123,20 @@ export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | 
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
   if (!probed) return busyPage(ui.link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
-  const ofLevel = (level: Verdict) => findings.filter(each => each.level === level)
+  const ofLevel = (level: Verdict) => findings.filter(finding => finding.level === level)
   const count = (level: Verdict) => ofLevel(level).length
   const name = ui.untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
   const content = html`${ui.paragraph(`${ui.counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`)}
-${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(each => findingView(visit, each)))}
+${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(finding => findingView(visit, finding)))}
 ${table('What passed', ofLevel('pass'))}
-${nothingJudged(findings) ?? table('What was not seen', ofLevel('not seen'))}
+${sharedReason(findings) ?? table('What was not seen', ofLevel('not seen'))}
 ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
-/** Where no rule could be judged, the reason is the same for all. */
-function nothingJudged(findings: readonly Finding[]): Html | undefined {
+/** The one reason if no rule had evidence. */
+function sharedReason(findings: readonly Finding[]): Html | undefined {
   const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
   const [reason] = reasons
   return reasons.size === 1 && reason ? insetText(ui.untrusted(reason)) : undefined

@@ -153,7 +153,7 @@ async function sendTest(visit: Visit): Promise<Next> {
   const { context, account, addresses, form, id } = visit
   const webhook = await webhookOf(visit)
   const name = form.get('event_type')
-  const event_type = testEvents(webhook).find(each => each === name)
+  const event_type = testEvents(webhook).find(type => type === name)
   const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
   if (!event_type) return notSent
   const options = {

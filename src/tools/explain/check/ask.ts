@@ -24,8 +24,8 @@ import { type Copy, findMistake, MOST_COPIES, MOST_MS, type Subject } from './fi
 const LAST_START = MOST_MS - 2_000
 
 /**
- * Sends the copies to the webhook's own address, one after the other, and records each. Resolves to undefined, and sends
- * nothing, while other messages of the account are being sent by hand. `isAbandoned`: nobody waits any more.
+ * Sends the copies to the webhook's own address one after the other, and records each. Resolves to undefined, and sends
+ * nothing, while other messages of the account are sent by hand. `isAbandoned`: nobody waits any more.
  */
 export const askReceiver = (
   context: ToolContext,
@@ -63,7 +63,7 @@ async function subjectOf(
   { body, webhook_id, payment_id, message_id, signing_key }: Resendable,
 ): Promise<Subject> {
   const webhooks = await newestWebhooks(database, room, MOST_COPIES)
-  const named = webhooks.map(each => ({ name: webhookName(each), key: each.signing_key }))
+  const named = webhooks.map(webhook => ({ name: webhookName(webhook), key: webhook.signing_key }))
   const own = await findWebhook(database, room, webhook_id)
   const owner = own ? webhookName(own) : webhook_id
   const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }

@@ -1,4 +1,4 @@
-/** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
+/** Reads the facts that the rules need when an exchange is recorded: only then are bodies and card numbers available. */
 import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
 import { isSuccess } from '../../../core/http-status.ts'
@@ -46,7 +46,7 @@ function fieldsOf(text: string): Fields {
 /** The User-Agent of Farthing's own commands. */
 const OWN = /^farthing\//
 
-/** What is kept of a request beside the rules that it breaks. Pages are not read. */
+/** The facts of a request beside the rules that it breaks. Bodies of pages are not read. */
 export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadRequest): Facts {
   const { operation, kind, ended, caused, payment } = raw
   const effect = effectFacts(payment, caused)
@@ -66,8 +66,8 @@ export function factsOfAttempt(attempt: AnsweredAttempt): Facts {
   const { kind, other_key, words } = byHand ?? {}
   const isAgain = kind === 'again' && !other_key
   const headers = answer?.headers ?? []
-  const [, told] = STATE.exec(body) ?? []
-  const shown = told && (CODE.exec(told)?.[0] ?? stateIn(told))
+  const [, state] = STATE.exec(body) ?? []
+  const shown = state && (CODE.exec(state)?.[0] ?? stateIn(state))
   return {
     ...(byHand && { hand: isAgain ? 'again' : 'other' }),
     ...(kind === 'probe' && words && { probe: words.replace(/:.*/s, '') }),
@@ -82,17 +82,17 @@ export function factsOfAttempt(attempt: AnsweredAttempt): Facts {
 /** A hash for comparisons among the exchanges of one account. */
 export const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
 
-/** The last characters of an identifier, which tell those of one account apart. */
+/** The last characters of an identifier, which distinguish the identifiers of one account. */
 export const endOf = (id: string): string => id.slice(-END)
 const END = 5
 
-/** The ends that a text of `listed` has; '' alone stands for any. */
+/** Splits a text of `Facts.listed` into ends of identifiers; '' alone stands for any. */
 export const endsIn = (ends: string): string[] => ends.match(/.{5}/g) ?? ['']
 
 const STATE = /"state":\{([^{}]*)\}/
 const CODE = /P\d{4}/
 
-/** From the fields of a state, as `Facts.state` has it. */
+/** Writes the fields of a state in the form of `Facts.state`. */
 function stateIn(fields: string): string {
   const [, status] = /"status":"(\w+)"/.exec(fields) ?? []
   const [code] = CODE.exec(fields) ?? []
@@ -101,7 +101,7 @@ function stateIn(fields: string): string {
 }
 
 const ITEMS = /"payment_id":"([0-9a-v]{26})"|"state":\{([^{}]*)\}/g
-/** The payments of one search that are kept. */
+/** The most payments of one search that are kept. */
 const MOST_LISTED = 30
 
 function listedIn(response: string): Facts {
@@ -116,12 +116,12 @@ function listedIn(response: string): Facts {
   return { listed: Object.fromEntries(kept.map(([state]) => [state, ''])) }
 }
 
-/** Of an answer that arrived, and is a success. */
+/** The facts of a successful answer that arrived. */
 function answerFacts({ operation, query, response }: ReadRequest): Facts {
   if (operation === 'createWebhook') return aboutIn(response, /"external_id":"([0-9a-v]{26})"/)
   if (!operation.startsWith('search')) return shownIn(operation, response)
   const isLater = (query.get('page') ?? '1') !== '1'
-  // Who asks for one result wants the newest.
+  // A search for one result wants the newest, and needs no other page.
   const isFirst = query.get('display_size') !== '1' && response.includes('"next_page":{"href"')
   const page = isLater ? 'later' : isFirst ? 'first' : undefined
   return { ...shownIn(operation, response), ...(page && { page }) }
@@ -134,7 +134,7 @@ function shownIn(operation: string, response: string): Facts {
     const worst = statuses?.toSorted()[0]?.slice('"status":"'.length, -1)
     return worst ? { shown: `refund ${worst}` } : {}
   }
-  // The last event of a payment is its state.
+  // The last event of a payment has its state.
   const from = operation === 'listPaymentEvents' ? response.lastIndexOf('"state"') : 0
   const [, state] = STATE.exec(response.slice(from)) ?? []
   return state === undefined ? {} : { shown: stateIn(state) }
@@ -161,8 +161,8 @@ function bodyFacts(read: ReadRequest): Facts {
 function createdBy({ body, headers, status }: ReadRequest): Created {
   const { authorisation_mode: mode } = body
   const agreement = textOf(body.set_up_agreement ?? body.agreement_id)
-  // Values of a refused create are of any length and number: to compare them would take a second.
-  const told = status === 201 ? tellsOf(body) : []
+  // A refused create may have values of any length and number: comparing them would take a second.
+  const told = status === 201 ? detailsIn(body) : []
   return {
     mode: mode === 'moto_api' || mode === 'agreement' ? mode : 'web',
     ...(headers['idempotency-key'] !== undefined && { key: true }),
@@ -172,7 +172,7 @@ function createdBy({ body, headers, status }: ReadRequest): Created {
   }
 }
 
-/** The parts of an address as they are written, which a parser would encode. `query` is without its question mark. */
+/** The parts of an address as written, because a parser would encode them. `query` is without its question mark. */
 export function partsOf(url: unknown): { host: string; path: string; query: string } {
   const [, host = '', path = '', query = ''] =
     /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#:]*)[^/?#]*([^?#]*)\??([^#]*)/i.exec(String(url)) ?? []
@@ -183,15 +183,15 @@ export function partsOf(url: unknown): { host: string; path: string; query: stri
 const LEAST_METADATA = 6
 /** GOV.UK Pay recommends a secure random identifier in return_url, so values like this are not reported. */
 const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
-const MOST_TOLD = 5
+const MOST_DETAILS = 5
 
-/** What return_url tells: `reference`, `email`, and of each entry of metadata a hash of its name and one of its value. */
-function tellsOf({ return_url, reference, email, metadata }: Fields): string[] {
+/** Details of the payment in return_url: `reference`, `email`, hashes of name and value of each entry of metadata. */
+function detailsIn({ return_url, reference, email, metadata }: Fields): string[] {
   if (typeof return_url !== 'string') return []
   const { path, query } = partsOf(return_url)
   const parts = path.split('/').map(decoded)
   if (query !== '') parts.push(...new URLSearchParams(query).values())
-  const tells = (value: unknown): boolean => {
+  const isShown = (value: unknown): boolean => {
     const text = textOf(value)
     const isIn = (part: string) =>
       part === text || (part.endsWith(text) && /[_=.-]$/.test(part.slice(0, -text.length)))
@@ -201,12 +201,12 @@ function tellsOf({ return_url, reference, email, metadata }: Fields): string[] {
   const isCounted = (value: unknown) =>
     textOf(value).length >= LEAST_METADATA && !RANDOM.test(textOf(value)) && value !== reference
   return [
-    ...(tells(reference) ? ['reference'] : []),
-    ...(tells(email) ? ['email'] : []),
+    ...(isShown(reference) ? ['reference'] : []),
+    ...(isShown(email) ? ['email'] : []),
     ...entries
-      .filter(([, value]) => isCounted(value) && tells(value))
+      .filter(([, value]) => isCounted(value) && isShown(value))
       .map(([name, value]) => `${short(name).slice(0, 4)}:${short(textOf(value)).slice(0, 6)}`),
-  ].slice(0, MOST_TOLD)
+  ].slice(0, MOST_DETAILS)
 }
 
 const textOf = (value: unknown): string =>

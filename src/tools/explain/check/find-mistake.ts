@@ -1,4 +1,4 @@
-/** Which copy of a message a receiver is sent next, and what follows from its answers. */
+/** Chooses the next copy of a message for a receiver, and concludes from its answers. */
 import { LOOKED_UP_TEXTS } from '../../../core/budgets.ts'
 import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
@@ -9,17 +9,17 @@ import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'
 
-/** All copies together, with the right one and that with a random key. */
+/** The most copies, including the right one and the one with a random key. */
 export const MOST_COPIES = 45
 /** Milliseconds for all copies. */
 export const MOST_MS = 30_000
 
-/** `text` is the header Pay-Signature. `cause` is missing where it is right. */
+/** `text` is the header Pay-Signature. `cause` is missing where the header is right. */
 export type Copy = { text: string; short: string; cause?: string }
 
 export type Subject = {
   truth: Truth
-  /** An attempt with the message as it is, whose response may hold what the receiver computes. */
+  /** An attempt with the unchanged message: its response may hold the signature that the receiver computes. */
   answer: Exchange | undefined
   /** How many other webhooks the account has. `wrong` may have the keys of fewer. */
   otherKeys: number
@@ -40,8 +40,8 @@ type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly E
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
 /**
- * Looks at what the receiver answered before. If that does not tell enough, sends the right copy, one with a random key,
- * and then the wrong ones until one is accepted.
+ * Looks at an earlier answer of the receiver. If that does not tell enough, sends the right copy, one with a random
+ * key, and then the wrong ones until one is accepted.
  */
 export async function findMistake(subject: Subject, { post, mayPost }: Sending) {
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
@@ -64,9 +64,7 @@ const rightCopy = ({ right }: Subject): Copy => ({ text: right, short: 'the righ
 const NOTHING_SENT =
   'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
 
-/**
- * The right signature once may be the header that the receiver repeats; twice, it is what it got and what it computed.
- */
+/** An answer with the right signature once may repeat the header; twice, it has the computed signature too. */
 async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusion | undefined> {
   if (!isRefused(answer)) return undefined
   const [mistake] = await shownIn(subject, [answer])
@@ -163,12 +161,12 @@ async function fromWrong(
   const { truth, otherKeys, wrong } = subject
   const isTried = ({ text }: WrongSignature) => tried.has(text)
   const isOfKey = ({ cause }: WrongSignature) => cause === 'key:other-webhook'
-  const mistakes = wrong.filter(each => !isOfKey(each) && !isTried(each)).length
-  const keys = otherKeys - wrong.filter(each => isOfKey(each) && isTried(each)).length
+  const mistakes = wrong.filter(signature => !isOfKey(signature) && !isTried(signature)).length
+  const keys = otherKeys - wrong.filter(isOfKey).filter(isTried).length
   const notTried = [
     mistakes > 0 && `${mistakes} more`,
     keys > 0 && `the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`,
-  ].filter(each => each !== false)
+  ].filter(text => text !== false)
   const facts = [
     tried.size === 0
       ? 'No known mistake was tried.'
@@ -199,24 +197,24 @@ const COMPARE: Advice = {
   text: 'Compare two values of one form: both are 64 hexadecimal digits in lower case. In Node: crypto.timingSafeEqual(Buffer.from(header), Buffer.from(computed)).',
 }
 
-/** What the receiver answered, and what that means. */
+/** Describes the answer of the receiver, and its cause. */
 const endingOf = (exchange: Exchange): string => causeOf(exchange) ?? exchange.result ?? ''
 
-/** All texts of 64 hexadecimal digits in what the receiver answered. */
+/** All texts of 64 hexadecimal digits in the receiver's answer. */
 function signaturesIn({ response_headers, response_body }: Exchange): string[] {
   const texts = [...Object.values(response_headers), response_body?.text ?? '']
   return texts.flatMap(text => text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi) ?? [])
 }
 
-/** Signatures in what the receiver answered, without the one that it was sent. */
+/** The signatures in the receiver's answer, except the one that it was sent. */
 function computedIn(exchange: Exchange): string[] {
   const sent = exchange.request_headers['Pay-Signature']
   return [...new Set(signaturesIn(exchange))]
-    .filter(each => each !== sent)
+    .filter(text => text !== sent)
     .slice(0, LOOKED_UP_TEXTS)
 }
 
-/** The mistakes of signatures that the receiver shows in its answers. */
+/** The wrong signatures in the receiver's answers, with their mistakes. */
 async function shownIn({ truth, find }: Subject, exchanges: readonly Exchange[]) {
   const signatures: WrongSignature[] = []
   for (const text of new Set(exchanges.flatMap(computedIn))) {

@@ -1,46 +1,46 @@
-/** What the application was told of its payments, and what it did about the messages that it took. */
+/** The states of payments that the application learnt, and the messages on which it acted. */
 import { SECOND } from '../../../core/time.ts'
 import type { Created, Evidence } from '../../record/exchange.ts'
 import { endOf, endsIn } from './facts.ts'
-import type { AccountRecord } from './record.ts'
-import { idOf, isTaken } from './rule.ts'
+import { type AccountRecord, idOf } from './record.ts'
+import { isTaken } from './rule.ts'
 
 /** Milliseconds of the machine within which the application shows that it acted on a message. */
 const ACTS_WITHIN = 5 * SECOND
 
-/** By a read, by a search that listed payments, in the answer to its POST, or by a message that it took. */
-export type Told = {
+/** A state that the application learnt from a read, a search, the answer to its POST, or a message that it accepted. */
+export type Learnt = {
   by: Evidence
-  /** Of the payments, as `Facts.state` has it. */
+  /** In the form of `Facts.state`. */
   state: string
-  /** The ends of their identifiers; '' for any. */
+  /** The ends of the payments' identifiers; '' for any. */
   ends: string[]
 }
 
-/** In the order in which it was told. Exchanges about payments alone. */
-export const toldIn = (exchanges: readonly Evidence[]): Told[] =>
-  exchanges.flatMap((by): Told[] => {
+/** In order of time, from exchanges about payments alone. */
+export const learntIn = (exchanges: readonly Evidence[]): Learnt[] =>
+  exchanges.flatMap((by): Learnt[] => {
     const { kind, shown, listed = {} } = by
-    const isTold = kind === 'api' ? shown && !shown.startsWith('refund') : hasArrived(by)
+    const showsState = kind === 'api' ? shown && !shown.startsWith('refund') : hasArrived(by)
     const states = Object.entries(listed).map(([state, ends]) => [state, endsIn(ends)] as const)
-    if (isTold) states.push([shown ?? '', [endOf(idOf(by))]])
+    if (showsState) states.push([shown ?? '', [endOf(idOf(by))]])
     return states.map(([state, ends]) => ({ by, state, ends }))
   })
 
-const hasArrived = (each: Evidence): boolean => isTaken(each) && each.hand !== 'other'
+const hasArrived = (message: Evidence): boolean => isTaken(message) && message.hand !== 'other'
 
-/** When the application was last told of a payment, by the end of its identifier. Its own create tells it of none. */
-export const lastTold = (told: readonly Told[]): Map<string, number> =>
+/** When the application last learnt the state of a payment, by the end of its identifier. Its own create does not count. */
+export const lastLearnt = (learnt: readonly Learnt[]): Map<string, number> =>
   new Map(
-    told
+    learnt
       .filter(({ by }) => by.operation !== 'createPayment' || by.status === 200)
       .flatMap(({ by, ends }) => ends.map(end => [end, by.began] as const)),
   )
 
-/** What is known of a payment. */
+/** Facts about a payment. */
 export type Known = {
   created: Created | undefined
-  /** It was authorised before. */
+  /** Whether the payment has been authorised. */
   authorised: boolean
 }
 
@@ -56,33 +56,33 @@ export function viewOf({ exchanges, ofPayment, own }: AccountRecord) {
   )
   return {
     exchanges,
-    told: toldIn(exchanges),
-    /** undefined for what counts for nothing. */
+    learnt: learntIn(exchanges),
+    /** undefined for a payment that the rules leave out. */
     knownOf: (end: string): Known | undefined =>
       hidden.has(end) ? undefined : (known.get(end) ?? { created: undefined, authorised: false }),
     answers: exchanges.filter(
       ({ kind, ended }) => kind === 'api' && (ended === 'sent' || ended === 'replaced'),
     ),
     /** Messages that a receiver of the application accepted. */
-    taken: exchanges.filter(
-      each => isTaken(each) && !each.test && (each.hand !== 'other' || each.probe !== undefined),
-    ),
+    taken: exchanges
+      .filter(isTaken)
+      .filter(({ hand, probe, test }) => !test && (hand !== 'other' || probe !== undefined)),
     acted: actedIn(exchanges),
   }
 }
 
 /**
- * Messages after which the application asked about their payment. A request proves nothing that may have another reason: the
- * user had just come back, or the application asks again and again.
+ * Messages after which the application asked about their payment. A request proves nothing if it may have another
+ * reason: the user had just come back, or the application polls.
  */
 function actedIn(exchanges: readonly Evidence[]): Set<Evidence> {
   const acted = new Set<Evidence>()
   /** By payment: the newest message since the last request, and when something else last happened. */
   const [newest, others] = [new Map<string, Evidence>(), new Map<string, number>()]
-  for (const each of exchanges) {
-    const { kind, operation, began } = each
-    const id = idOf(each)
-    if (kind === 'out') newest.set(id, each)
+  for (const exchange of exchanges) {
+    const { kind, operation, began } = exchange
+    const id = idOf(exchange)
+    if (kind === 'out') newest.set(id, exchange)
     const message = newest.get(id)
     if (kind === 'out' || kind === 'action' || operation === 'createPayment') continue
     const isReaction =

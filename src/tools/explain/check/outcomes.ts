@@ -6,63 +6,63 @@ import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf } from './facts.ts'
-import { lastTold, type Told, toldIn } from './learnt.ts'
-import type { AccountRecord } from './record.ts'
-import { hasDone, hasSucceeded, idOf, type Judged, type Row, rulesOf } from './rule.ts'
+import { type Learnt, lastLearnt, learntIn } from './learnt.ts'
+import { type AccountRecord, idOf } from './record.ts'
+import { hasDone, hasSucceeded, type Result, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
 const SEARCH_AFTER_RETURN = MINUTE
-/** Fewer can be chance. */
+/** Fewer payments can be chance. */
 const LEAST_PAYMENTS = 3
 /** Reads in less than 10 seconds. One a second is 10. */
 const MOST_READS = 10
 const READS_WITHIN = 10 * SECOND
-/** Payments that are younger may still be paid. */
+/** Younger payments may still be paid. */
 const OPEN_FOR = 3 * HOUR
-/** A refund should be read no sooner after it was read before. */
+/** The least milliseconds between two reads of a refund. */
 const REFUND_READ_AFTER = 5 * MINUTE
 
 const READS = ['readPayment', 'listPaymentEvents']
 
-/** What the request for a payment that was made asked for. */
-export const made = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
+/** The facts of a request that created a payment. */
+export const creationOf = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
 
-/** A create with a used key is answered 200, with the payment as it is. */
+/** A create with a used key is answered 200, with the payment as it is: a read. */
 const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
-/** Something that is missing from the record proves nothing if a gap touches the time since then. */
+/** A missing exchange proves nothing if the record has a gap since then. */
 export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boolean =>
   lastGap >= began
 
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
   at <= now - ms
 
-const isOutcome = ({ state }: Told): boolean => !/^(?:created|started|submitted)/.test(state)
+const isOutcome = ({ state }: Learnt): boolean => !/^(?:created|started|submitted)/.test(state)
 
-/** Whether the client was told so of a payment since then. undefined where the record does not show it. */
+/** Whether the client has learnt such a state of the payment since then. undefined: the record does not show it. */
 function createLearnt(
   record: AccountRecord,
-  is: (told: Told) => boolean,
+  is: (learnt: Learnt) => boolean,
 ): (since: Evidence) => boolean | undefined {
-  const last = lastTold(toldIn(record.exchanges).filter(is))
+  const last = lastLearnt(learntIn(record.exchanges).filter(is))
   return since => {
     const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
     return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
   }
 }
 
-/** Within so many milliseconds of the account's time and of the machine's. */
+/** Whether both are within `ms` milliseconds, on the account's clock and on the machine's. */
 export const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
 
-/** Each so many in a row, from the first to the last within these milliseconds. */
+/** Each `count` exchanges in a row that are within `ms` milliseconds. */
 export const runsOf = (count: number, ms: number, all: readonly Evidence[]): Evidence[][] =>
-  all.flatMap((each, i) => {
+  all.flatMap((last, i) => {
     const first = all[i + 1 - count]
-    return first && isWithin(ms, first, each) ? [all.slice(i + 1 - count, i + 1)] : []
+    return first && isWithin(ms, first, last) ? [all.slice(i + 1 - count, i + 1)] : []
   })
 
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
@@ -70,18 +70,18 @@ const isEnd = ({ kind, state = '' }: Evidence): boolean =>
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
-/** Of payments of which the client should have been told so since, unless they are young: how many it was not, and how bad that is. */
-export function judgeLearnt(
+/** The result for payments whose state the client should have learnt since. Young ones do not count. */
+export function resultOfLearning(
   record: AccountRecord,
   all: readonly Evidence[],
   is = isOutcome,
-): Required<Pick<Judged, 'broken' | 'right'>> {
+): Required<Pick<Result, 'violations' | 'right'>> {
   const hasLearnt = createLearnt(record, is)
   const right = all.filter(hasLearnt)
-  const evidence = all.filter(each => isOld(record, each) && hasLearnt(each) === false)
-  const isNone = all.every(each => hasLearnt(each) === false)
+  const evidence = all.filter(exchange => isOld(record, exchange) && hasLearnt(exchange) === false)
+  const isNone = all.every(exchange => hasLearnt(exchange) === false)
   const level = evidence.length < LEAST_PAYMENTS ? 'note' : isNone ? 'fail' : 'warn'
-  return { broken: [{ evidence, level }], right }
+  return { violations: [{ evidence, level }], right }
 }
 
 const eventsOf = ({ state = '' }: Evidence): EventType[] =>
@@ -91,7 +91,7 @@ const eventsOf = ({ state = '' }: Evidence): EventType[] =>
 
 /** The first read of a payment that is one too many. */
 function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
-  const looks = ofPayment.filter(each => each.state || hasDone('readPayment')(each))
+  const looks = ofPayment.filter(exchange => exchange.state || hasDone('readPayment')(exchange))
   const runs = runsOf(MOST_READS + 1, READS_WITHIN, looks)
   return runs.find(run => !run.some(({ state }) => state))?.at(-1)
 }
@@ -111,15 +111,15 @@ const rows: Row[] = [
     documented('making_payments/#accepting-your-users-when-they-return'),
     'No payment ended on the pages 10 minutes ago or more, in a time of which all is kept.',
     record => {
-      const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
-      // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = toldIn(record.exchanges).some(({ by }) => by.kind === 'out')
-      const isWanted = (each: Evidence) =>
+      const ends = record.exchanges.filter(isEnd).filter(end => record.creates.has(idOf(end)))
+      // An application whose webhooks leave this event out treats the payment as open.
+      const isByWebhook = learntIn(record.exchanges).some(({ by }) => by.kind === 'out')
+      const isWanted = (end: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
-          eventsOf(each).some(type => subscriptions.includes(type)),
+          eventsOf(end).some(type => subscriptions.includes(type)),
         )
-      return judgeLearnt(record, ends.filter(isWanted))
+      return resultOfLearning(record, ends.filter(isWanted))
     },
     READ_WITHIN,
   ],
@@ -134,18 +134,18 @@ const rows: Row[] = [
     record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       const hasLearntElsewhere = createLearnt(record, ({ by }) => !by.listed)
-      /** By the reference, the first search for it after the exchange. */
+      /** By reference: the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()
-      for (const each of record.exchanges.toReversed()) {
-        if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
-        if (!isEnd(each) || !record.made.has(idOf(each))) continue
-        const search = next.get(each.reference)
-        const isLearnt = hasLearntElsewhere(each)
-        if (isLearnt) right.push(each)
-        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && isLearnt === false)
+      for (const exchange of record.exchanges.toReversed()) {
+        if (exchange.searched && hasSucceeded(exchange)) next.set(exchange.searched, exchange)
+        if (!isEnd(exchange) || !record.creates.has(idOf(exchange))) continue
+        const search = next.get(exchange.reference)
+        const isLearnt = hasLearntElsewhere(exchange)
+        if (isLearnt) right.push(exchange)
+        else if (search && search.at <= exchange.at + SEARCH_AFTER_RETURN && isLearnt === false)
           evidence.push(search)
       }
-      return { broken: [{ evidence: ifEnough(evidence) }], right }
+      return { violations: [{ evidence: ifEnough(evidence) }], right }
     },
   ],
   [
@@ -157,8 +157,8 @@ const rows: Row[] = [
     documented('api_reference/#rate-limits'),
     'No payment was read.',
     ({ exchanges, ofPayment }) => {
-      const excessive = [...ofPayment.values()].flatMap(each => excessiveRead(each) ?? [])
-      return { broken: [{ evidence: ifEnough(excessive) }], right: exchanges.filter(isRead) }
+      const excessive = [...ofPayment.values()].flatMap(exchanges => excessiveRead(exchanges) ?? [])
+      return { violations: [{ evidence: ifEnough(excessive) }], right: exchanges.filter(isRead) }
     },
   ],
   [
@@ -172,20 +172,22 @@ const rows: Row[] = [
     ({ exchanges, ofPayment }) => {
       const openingsAgain = (all: readonly Evidence[]) => {
         const end = all.find(isEnd)?.began ?? Infinity
-        // A read while it is open shows a next_url of its own.
-        const opened = all.filter(each => isOpening(each) || (isRead(each) && each.began < end))
-        const again = opened.filter((each, i) => {
+        // A read of an open payment returns a new next_url.
+        const opened = all.filter(
+          exchange => isOpening(exchange) || (isRead(exchange) && exchange.began < end),
+        )
+        const again = opened.filter((exchange, i) => {
           const before = opened[i - 1]
-          return isOpening(each) && (each.began >= end || (before && isOpening(before)))
+          return isOpening(exchange) && (exchange.began >= end || (before && isOpening(before)))
         })
-        // Once after the end, and twice before it, do not count.
+        // A single repetition, before or after the end, does not count.
         const parts = [...Map.groupBy(again, ({ began }) => began < end).values()]
-        return parts.flatMap(each => (each.length > 1 ? each : []))
+        return parts.flatMap(part => (part.length > 1 ? part : []))
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)
-      const broken = [{ evidence: found.flat(), times: found.length }]
-      return { broken, right: exchanges.filter(isOpening) }
+      const violations = [{ evidence: found.flat(), times: found.length }]
+      return { violations, right: exchanges.filter(isOpening) }
     },
   ],
   [
@@ -199,14 +201,14 @@ const rows: Row[] = [
     record => {
       if (!record.exchanges.some(isRead)) return {}
       const isEnded = ({ state = '' }: Evidence) => state !== '' && !OPEN.test(state)
-      const open = [...record.made.values()].filter(
-        each =>
-          made(each)?.mode === 'web' &&
-          isOld(record, each, OPEN_FOR) &&
-          !record.ofPayment.get(idOf(each))?.some(isEnded),
+      const open = [...record.creates.values()].filter(
+        create =>
+          creationOf(create)?.mode === 'web' &&
+          isOld(record, create, OPEN_FOR) &&
+          !record.ofPayment.get(idOf(create))?.some(isEnded),
       )
-      const { broken, right } = judgeLearnt(record, open, () => true)
-      return { broken: broken.map(({ evidence }) => ({ evidence })), right }
+      const { violations, right } = resultOfLearning(record, open, () => true)
+      return { violations: violations.map(({ evidence }) => ({ evidence })), right }
     },
     OPEN_FOR,
   ],
@@ -221,9 +223,9 @@ const rows: Row[] = [
     ({ exchanges, newest, ofPayment, capturable }) => {
       const waiting = capturable.filter(({ since }) => since + DAY <= newest)
       const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
-      const evidence = payments.filter(made)
+      const evidence = payments.filter(creationOf)
       const right = exchanges.filter(hasDone('capturePayment'))
-      return { broken: [{ evidence, times: waiting.length }], right }
+      return { violations: [{ evidence, times: waiting.length }], right }
     },
     DAY,
   ],
@@ -244,7 +246,7 @@ const rows: Row[] = [
         .filter(([one]) => one?.shown === 'refund submitted')
       const tooSoon = new Set(pairs.map(([, again]) => again))
       const evidence = pairs.flatMap(([one, again]) => (again && tooSoon.has(one) ? [again] : []))
-      return { broken: [{ evidence }], right: reads }
+      return { violations: [{ evidence }], right: reads }
     },
   ],
   [
@@ -255,17 +257,17 @@ const rows: Row[] = [
     'Read the first payment. While it is open, send the user to its new next_url, and create another one only when it is over and not paid.',
     documented('making_payments/#resume-an-incomplete-payment'),
     'No two payments had one reference.',
-    ({ made, ofPayment }) => {
-      const paid = (each: Evidence) =>
-        ofPayment.get(idOf(each))?.find(({ state = '' }) => /^(?:success|capturable)/.test(state))
-      const pairs = [...Map.groupBy(made.values(), ({ reference }) => reference).values()]
-      // More of one reference are a constant.
+    ({ creates, ofPayment }) => {
+      const paid = (create: Evidence) =>
+        ofPayment.get(idOf(create))?.find(({ state = '' }) => /^(?:success|capturable)/.test(state))
+      const pairs = [...Map.groupBy(creates.values(), ({ reference }) => reference).values()]
+      // More payments than two have a constant as their reference.
       const two = pairs.filter(({ length }) => length === 2)
       const evidence = two.flatMap(([first, second]) => {
         const end = first && paid(first)
         return end && second && end.began > second.began && paid(second) ? [second] : []
       })
-      return { broken: [{ evidence }], right: two.flat() }
+      return { violations: [{ evidence }], right: two.flat() }
     },
   ],
 ]

@@ -1,6 +1,6 @@
 /**
- * What a receiver does about messages to which it answers 2xx whatever they are: it reads the payment of a message that it
- * takes for true. So true messages, forged ones and those of rules are compared.
+ * Evaluates a receiver that answers 2xx to every message by its reads: it reads the payment of a message that it
+ * believes. So the reads after true messages, forgeries and messages of rules are compared.
  */
 import { MINUTE } from '../../../core/time.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
@@ -8,19 +8,19 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Read } from '../../record/store.ts'
 import { type ProbeRule, probeRules, type Special, toSend, trueMessage } from './probe-rules.ts'
 import { OUT_OF_TIME, type Probe, READ_WITHIN } from './probing.ts'
-import type { Judged } from './rule.ts'
+import type { Result } from './rule.ts'
 
-/** A payment that was over for so long, on the account's clock, is read by nothing else. */
+/** Nothing else reads a payment that ended so long ago on the account's clock. */
 const OVER_FOR = 10 * MINUTE
 /** How often a true message and a forged one are sent. */
 const PAIRS = 3
 /** How often each message of a rule is sent. */
 const TWICE = 2
 
-/** It is followed if its payment was read soon after it. `nth`: which of the messages of its kind it is. */
+/** `isFollowed`: its payment was read soon after it. `nth`: its place among the messages of its kind. */
 type Sent = { of: Special; nth: number; exchange: Exchange; isFollowed: boolean }
 
-/** What was sent; or why nothing can be told. */
+/** The messages that were sent, or why they show nothing. */
 export type Watched = { sent: readonly Sent[] } | { lacking: string }
 
 export const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
@@ -59,7 +59,7 @@ export async function watchReads({
 
 const isFollowed = (sent: Sent): boolean => sent.isFollowed
 
-/** The reads of two messages about one payment could not be told apart, so each waits until another has a free one. */
+/** Reads after two messages about one payment look alike, so each message waits for a free payment. */
 async function watchAll(
   probe: Probe,
   payments: readonly Payment[],
@@ -93,23 +93,23 @@ const IGNORES =
   'The receiver answers 2xx and ignores the message: it reads the payments of true messages only.'
 
 /** A forgery that was accepted. `once`: its first answers. */
-export function judgeForgery(
+export function resultOfForgery(
   suspect: Special,
   once: readonly Exchange[] | undefined,
   watched: Watched,
-): Judged {
+): Result {
   const unclear = once ?? []
   if ('lacking' in watched) return { ...watched, unclear }
   const forged = watched.sent.filter(({ of }) => of === suspect)
   const evidence = exchangesOf(forged)
   if (forged.length < PAIRS) return OUT_OF_TIME
-  if (forged.every(isFollowed)) return { broken: [{ evidence }] }
+  if (forged.every(isFollowed)) return { violations: [{ evidence }] }
   if (forged.some(isFollowed)) return { lacking: SOMETIMES, unclear }
   return { right: evidence, passed: IGNORES }
 }
 
-/** A rule whose messages are all answered 2xx, as forged ones are. */
-export function judgeReads(rule: ProbeRule, { right = [] }: Judged, watched: Watched): Judged {
+/** The result of a rule where the receiver answers 2xx to forgeries too. */
+export function resultOfReads(rule: ProbeRule, { right = [] }: Result, watched: Watched): Result {
   if ('lacking' in watched) return { ...watched, unclear: right }
   const { isRead, after = 0, lacking } = rule
   if (!isRead) return { lacking: SEE_LOG, unclear: right }
@@ -117,12 +117,12 @@ export function judgeReads(rule: ProbeRule, { right = [] }: Judged, watched: Wat
   const unclear = [...right, ...exchangesOf(sent)]
   const byNth = [...Map.groupBy(sent, ({ nth }) => nth).values()]
   if (sent.length === 0 || byNth.some(({ length }) => length < TWICE)) return OUT_OF_TIME
-  const [known, judged] = [byNth.slice(0, after), byNth.slice(after)]
+  const [known, decisive] = [byNth.slice(0, after), byNth.slice(after)]
   if (!known.flat().every(isFollowed)) return { ...(lacking && { lacking }), unclear }
-  if (judged.flat().every(isFollowed))
+  if (decisive.flat().every(isFollowed))
     return { right: exchangesOf(sent), passed: 'The receiver read the payment.' }
-  const ignored = judged.filter(same => !same.some(isFollowed)).flat()
+  const ignored = decisive.filter(same => !same.some(isFollowed)).flat()
   if (ignored.length === 0) return { lacking: VARY, unclear }
   const sentence = `The receiver answers 2xx whatever comes, and reads the payments of true messages, but not of this one: ${rule.words}.`
-  return { broken: [{ evidence: exchangesOf(ignored), sentence }] }
+  return { violations: [{ evidence: exchangesOf(ignored), sentence }] }
 }

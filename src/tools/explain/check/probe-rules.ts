@@ -1,4 +1,4 @@
-/** What a receiver is probed with: messages that are made for each rule, rightly signed or forged. */
+/** The messages of each rule of a probe, rightly signed or forged. */
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
@@ -8,34 +8,34 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Forgery, Probe } from './probing.ts'
 import { type RuleText, type TextRow, textOf } from './rule.ts'
 
-type Messages = (payment: Payment, made: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+type Messages = (payment: Payment, probe: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
 
 /** Messages that have something in common. */
 export type Special = {
-  /** Of their rule; '' for true messages. */
+  /** The id of the rule; '' for true messages. */
   id: string
-  /** What is special about them, for the record. */
+  /** Describes the messages in the record. */
   words: string
-  /** In order. undefined where the webhook is not subscribed to what is needed. */
+  /** In order. undefined where the webhook is not subscribed to their events. */
   messages: Messages
   forgery?: Forgery
 }
 
 type More = {
-  /** The true message is that already where the payment behaves so, and none is sent. */
+  /** The true message already is one where the payment behaves so, and none is sent. */
   isTrueIn?: Behaviour
-  /** It comes before the forgeries. */
+  /** The rule comes before the forgeries. */
   isFirst?: true
   atOnce?: true
-  /** It is about a payment that does not exist, which a receiver may read. */
+  /** The payment of the messages does not exist, and a receiver may read it. */
   isUnknown?: true
-  /** A receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
+  /** If a receiver answers 2xx to everything, its reads of the payments decide. */
   isRead?: true
-  /** Without it the rule is broken where a message is refused. */
+  /** By default a refusal breaks the rule. */
   breaks?: (answers: readonly Exchange[]) => boolean
-  /** The number of messages, from the first, that must be accepted before anything is judged. */
+  /** The number of messages, from the first, that the receiver must accept before the others count. */
   after?: number
-  /** Said where nothing could be judged, and where it passes. */
+  /** The sentences without evidence, and for a pass. */
   lacking?: string
   passed?: string
 }
@@ -48,7 +48,7 @@ export const toSend = ({ id, words, forgery }: Special, message: Message) => ({
   words: id === '' ? words : `${id}: ${words}`,
 })
 
-/** The true message so often, with another body. */
+/** The true message `count` times, with its body changed. */
 const changed =
   (change = (body: string) => body, count = 1): Messages =>
   (payment, { make }) => {
@@ -73,13 +73,13 @@ const unknownLike = (payment: Payment, { newId }: Pick<Probe, 'newId'>): Payment
   payment_id: newId(timeOf(payment.payment_id)),
 })
 
-/** The same, as it would be if the card had been declined (P0010) or the user had cancelled (P0030). */
+/** Another payment, whose card was declined (P0010) or whose user cancelled (P0030). */
 function failedLike(
   payment: Payment,
   code: 'P0010' | 'P0030',
-  made: Pick<Probe, 'newId'>,
+  probe: Pick<Probe, 'newId'>,
 ): Payment {
-  const { card, captured_at, ...unknown } = unknownLike(payment, made)
+  const { card, captured_at, ...unknown } = unknownLike(payment, probe)
   const { at } = stateOf(payment)
   return {
     ...unknown,
@@ -90,7 +90,7 @@ function failedLike(
 }
 
 const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined => {
-  const present = messages.filter(each => each !== undefined)
+  const present = messages.filter(message => message !== undefined)
   return present.length === messages.length ? present : undefined
 }
 
@@ -161,11 +161,11 @@ const rows: Row[] = [
     'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
     documented('webhooks/#receiving-webhook-messages'),
     'of an unknown payment, captured before succeeded',
-    (payment, made) => {
-      const unknown = unknownLike(payment, made)
+    (payment, probe) => {
+      const unknown = unknownLike(payment, probe)
       return ifAll(
-        made.make(unknown, { event_type: 'card_payment_captured' }),
-        made.make(unknown, { event_type: 'card_payment_succeeded' }),
+        probe.make(unknown, { event_type: 'card_payment_captured' }),
+        probe.make(unknown, { event_type: 'card_payment_succeeded' }),
       )
     },
     {
@@ -241,17 +241,17 @@ const rows: Row[] = [
     'Take declined, cancelled and timedout for failed. While finished is false, wait, also with a status that you do not know. Or read the payment with GET /v1/payments/{payment_id}.',
     inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
     'a failed payment as GOV.UK Pay prints it',
-    (payment, made) => {
-      const { make } = made
+    (payment, probe) => {
+      const { make } = probe
       const event_type = 'card_payment_failed'
       const [declined, cancelled] = (['P0010', 'P0030'] as const).map(code =>
-        make(failedLike(payment, code, made), { event_type, as: 'govuk-pay' }),
+        make(failedLike(payment, code, probe), { event_type, as: 'govuk-pay' }),
       )
-      // First what the receiver knows, about a payment that it does not know.
+      // First a state that the receiver knows, of a payment that it does not know.
       const known =
         behaviourOf(payment) === 'govuk-pay'
-          ? make(unknownLike(payment, made))
-          : make(failedLike(payment, 'P0010', made), { event_type })
+          ? make(unknownLike(payment, probe))
+          : make(failedLike(payment, 'P0010', probe), { event_type })
       return ifAll(known, declined, cancelled)
     },
     {

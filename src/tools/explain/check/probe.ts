@@ -1,4 +1,4 @@
-/** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
+/** Probes: messages that test a receiver. They are sent only on request. */
 import type { Account } from '../../../core/account.ts'
 import { behaviourOf, type Payment } from '../../../pay/payments/payment.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
@@ -7,12 +7,12 @@ import { sendingAlone } from '../../deliver/resend.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
-import { judgeForgery, judgeReads, VARY, watchReads } from './probe-reads.ts'
+import { resultOfForgery, resultOfReads, VARY, watchReads } from './probe-reads.ts'
 import { forgeryRules, type ProbeRule, probeRules, toSend, trueMessage } from './probe-rules.ts'
 import { createProbe, isAccepted, MOST_MS, OUT_OF_TIME, PAID, type Probe } from './probing.ts'
-import { byId, type Finding, findingsOf, type Judged } from './rule.ts'
+import { byId, type Finding, findingsOf, type Result } from './rule.ts'
 
-/** Paid payments that are looked at. */
+/** The most paid payments that a probe reads. */
 const MOST_PAYMENTS = 50
 
 /**
@@ -53,28 +53,28 @@ async function probeAll(
   const [control] = (await probe.send([toSend(trueMessage, message)])) ?? []
   if (!control) return nothingSeen({ lacking: 'Nobody waited for the answer.' })
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
-  const judged = new Map<ProbeRule, Judged>()
-  const judge = async (rule: ProbeRule) =>
-    judged.set(rule, await judgeAnswers(probe, rule, { first, control }))
-  // The rules of most worth are first. What waits for reads runs beside the messages of others.
-  for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await judge(rule)
+  const results = new Map<ProbeRule, Result>()
+  const evaluate = async (rule: ProbeRule) =>
+    results.set(rule, await resultOfAnswers(probe, rule, { first, control }))
+  // The most valuable rules come first. Those that wait for reads run beside the messages of others.
+  for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await evaluate(rule)
   const tried = await tryForgeries(probe, first)
   const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
   const rest = probeRules.filter(({ isFirst }) => !isFirst)
   const watching = watchReads({ probe, now, payments: others, suspects })
-  const [watched] = await Promise.all([watching, ...rest.map(judge)])
+  const [watched] = await Promise.all([watching, ...rest.map(evaluate)])
   return [
     ...tried.flatMap(({ rule, once, suspect }) =>
-      findingsOf(rule, suspect ? judgeForgery(suspect, once, watched) : judgeRefused(once)),
+      findingsOf(rule, suspect ? resultOfForgery(suspect, once, watched) : resultOfRefusals(once)),
     ),
     ...probeRules.flatMap(rule => {
-      const answers = judged.get(rule) ?? {}
-      // Who accepts a forgery accepts all, and so the answer is no proof.
+      const answers = results.get(rule) ?? {}
+      // A receiver that accepts a forgery accepts everything, so its answer is no proof.
       const isProof =
         suspects.length === 0 ||
         !answers.right ||
         ('sent' in watched && rule.isTrueIn === behaviourOf(first))
-      return findingsOf(rule, isProof ? answers : judgeReads(rule, answers, watched))
+      return findingsOf(rule, isProof ? answers : resultOfReads(rule, answers, watched))
     }),
   ]
 }
@@ -82,16 +82,16 @@ async function probeAll(
 const firstMend = (control: Exchange): string =>
   `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf(control) ?? ''}`.trim()
 
-const nothingSeen = (why: Judged): Finding[] =>
+const nothingSeen = (why: Result): Finding[] =>
   [...forgeryRules, ...probeRules].flatMap(rule => findingsOf(rule, why))
 
-/** Sends one of each forgery. `suspect`: the first of the rule that is accepted. */
+/** Sends one of each forgery. `suspect`: the first forgery of the rule that is accepted. */
 async function tryForgeries(probe: Probe, first: Payment) {
   const tried = []
   for (const rule of forgeryRules) {
-    const forged = rule.forgeries.flatMap(each => {
+    const forged = rule.forgeries.flatMap(forgery => {
       const message = probe.make(first)
-      return message ? [toSend(each, message)] : []
+      return message ? [toSend(forgery, message)] : []
     })
     const once = await probe.send(forged)
     const suspect = rule.forgeries[once?.findIndex(isAccepted) ?? -1]
@@ -100,7 +100,7 @@ async function tryForgeries(probe: Probe, first: Payment) {
   return tried
 }
 
-function judgeRefused(once: readonly Exchange[] | undefined): Judged {
+function resultOfRefusals(once: readonly Exchange[] | undefined): Result {
   if (!once) return OUT_OF_TIME
   if (once.some(({ status }) => status === null))
     return { lacking: 'The receiver did not answer it.', unclear: once }
@@ -115,17 +115,17 @@ const READS_UNKNOWN =
   'The receiver reads the payment before it answers, and this one does not exist, so its refusal shows nothing.'
 
 /** A receiver that breaks the rule must break it twice, and accept the true message in between. */
-async function judgeAnswers(
+async function resultOfAnswers(
   probe: Probe,
   rule: ProbeRule,
   { first, control: accepted }: { first: Payment; control: Exchange },
-): Promise<Judged> {
+): Promise<Result> {
   if (rule.isTrueIn === behaviourOf(first)) return { right: [accepted], passed: IS_TRUE }
   const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
   const make = () => rule.messages(first, probe)?.map(message => toSend(rule, message))
-  const made = make()
-  if (!made) return {}
-  const answers = await probe.send(made, rule)
+  const messages = make()
+  if (!messages) return {}
+  const answers = await probe.send(messages, rule)
   if (!answers) return OUT_OF_TIME
   if (!breaks(answers)) return { right: answers, passed }
   const message = probe.make(first)
@@ -133,17 +133,17 @@ async function judgeAnswers(
   const again = control && (await probe.send(make() ?? [], rule))
   if (!again) return OUT_OF_TIME
   const unclear = [...answers, ...control, ...again]
-  const before = [answers, again].flatMap(each => each.slice(0, after))
+  const before = [answers, again].flatMap(answered => answered.slice(0, after))
   if (rule.lacking && after > 0 && !before.some(isAccepted)) return { unclear }
   const isSteady = control.every(isAccepted) && breaks(again) && before.every(isAccepted)
   if (!isSteady) return { lacking: VARY, unclear }
-  const evidence = [...answers, ...again].filter(each => !isAccepted(each))
+  const evidence = [...answers, ...again].filter(answer => !isAccepted(answer))
   if (rule.isUnknown && (await wasReadBefore(probe, [...answers, ...again])))
     return { lacking: READS_UNKNOWN, unclear }
-  return { broken: [{ evidence }] }
+  return { violations: [{ evidence }] }
 }
 
-/** Whether the receiver had read a payment when it first answered a message about it. What it reads later is no reason. */
+/** Whether the receiver had read a payment when it first answered a message about it. Later reads are no reason. */
 function wasReadBefore(probe: Probe, answers: readonly Exchange[]): Promise<boolean> {
   const first = [...Map.groupBy(answers, ({ payment_id }) => payment_id).values()].flatMap(all =>
     all.slice(0, 1),

@@ -15,11 +15,11 @@ import type { ToolContext } from '../../context.ts'
 import { type Damage, sendByHand, signed } from '../../deliver/send-again.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { type Read, readsSince } from '../../record/store.ts'
-import type { Judged } from './rule.ts'
+import type { Result } from './rule.ts'
 
-/** All messages together. */
+/** The most messages of a probe. */
 export const MOST_POSTS = 48
-/** Milliseconds for a whole probe, for one message, and within which a receiver reads the payment of one. */
+/** Milliseconds for a whole probe, for one message, and for a read after a message. */
 export const MOST_MS = 20_000
 const POST_MS = 2_000
 export const READ_WITHIN = 5_000
@@ -31,10 +31,10 @@ export const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captur
 /** A signature that is damaged, or made with a key that anybody knows. */
 export type Forgery = { damage?: Damage; key?: string }
 
-/** `words` say in the record what is special about it. */
+/** `words` describe the message in the record. */
 type ToSend = { message: Message; words: string; forgery?: Forgery | undefined }
 
-export const OUT_OF_TIME: Judged = {
+export const OUT_OF_TIME: Result = {
   lacking: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
 }
 
@@ -64,7 +64,7 @@ export function createProbe(
     return sendByHand(context, account, message, {
       ...signed(message.body, key ?? webhook.signing_key, damage),
       url: webhook.callback_url,
-      // Nothing is forged before the receiver has accepted a true message.
+      // No forgery is sent before the receiver has accepted a true message.
       byHand: {
         kind: 'probe',
         words,
@@ -74,7 +74,7 @@ export function createProbe(
       },
     })
   }
-  /** The reads through the API of payments that messages of this probe were about. */
+  /** The reads, through the API, of the payments of this probe's messages. */
   async function reads(): Promise<Read[]> {
     await recorder?.flush()
     return readsSince(database, account.room, [...payment_ids], since)
@@ -84,8 +84,8 @@ export function createProbe(
     reads,
     posts: () => posts,
     /**
-     * A true message about this payment as it is, with a new identifier. undefined if the webhook is not subscribed to the
-     * event. `as`: who prints it, if not the behaviour of the payment.
+     * A true message about this payment as it is, with a new identifier. undefined if the webhook is not subscribed to
+     * the event. `as`: the behaviour of the body, if not that of the payment.
      */
     make(
       payment: Payment,
@@ -98,8 +98,8 @@ export function createProbe(
       return messagesFor(change, [webhook], () => newId())[0]
     },
     /**
-     * Sends these one after the other, or all at once, while no other message is under way. Sends none, and resolves to
-     * undefined, if the bounds do not allow all of them and `ms` milliseconds more.
+     * Sends the messages one after the other, or all at once, while no other message is under way. Sends none, and
+     * resolves to undefined, if the bounds do not allow all of them and `ms` milliseconds more.
      */
     send(
       messages: readonly ToSend[],
@@ -113,7 +113,7 @@ export function createProbe(
       sending = sent.catch(() => {})
       return sent
     },
-    /** Looks for reads, also of other instances, which write them a little later, until this holds or five seconds are over. */
+    /** Polls the reads until they hold or five seconds are over: those of other instances are written a little later. */
     async readsShow(holds: (reads: readonly Read[]) => boolean): Promise<boolean> {
       for (let waited = 0; ; waited += POLL_INTERVAL) {
         if (holds(await reads())) return true

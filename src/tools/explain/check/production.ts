@@ -1,6 +1,6 @@
 /**
- * The rules that follow from the list of differences: what production would make of a request, or of a message that was
- * taken. They are judged when the exchange is recorded, and the check reads what was found.
+ * Rules from the list of differences: how production would treat a request, or a message that was accepted. They are
+ * evaluated when the exchange is recorded; the check reads the results.
  */
 import type { Behaviour } from '../../../core/account.ts'
 import { version } from '../../../core/version.ts'
@@ -11,17 +11,17 @@ import type { Evidence, Facts, Headers } from '../../record/exchange.ts'
 import type { AnsweredAttempt, FactWriter, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest, short } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasSucceeded, type Result, type Rule } from './rule.ts'
 
-/** A row of a rule. Kept with the exchange is its `key`: the id, and behind a hyphen what tells it from others of that id. */
+/** A row of a rule. The exchange keeps its `key`: the id, a hyphen, and the name of the difference. */
 export type ProductionRow = ReturnType<typeof rowOf>[number]
 
-function rowOf([name, each]: [string, Difference]) {
-  const { rule, subject, govukPay, source } = each.about
+function rowOf([name, difference]: [string, Difference]) {
+  const { rule, subject, govukPay, source } = difference.about
   if (!rule) return []
   const { id, level, advice, among } = rule
   const { operation, modes, messages = false, lacking } = among
-  /** Whether it looks at what this operation asks, or at this type of message. */
+  /** Whether the row is about this operation, or this type of message. */
   const isAbout = (name: string) =>
     typeof operation === 'string' ? operation === name : (operation?.test(name) ?? true)
   const by = source.startsWith('https://docs') ? 'documentation' : 'source'
@@ -36,17 +36,17 @@ function rowOf([name, each]: [string, Difference]) {
       source,
       lacking,
       messages,
-      /** It holds where the account behaves as GOV.UK Pay too. */
-      always: 'production' in each,
+      /** Whether the row holds for accounts that behave as GOV.UK Pay too. */
+      always: 'production' in difference,
       isAbout,
-      /** Whether an exchange could break it. */
+      /** Whether an exchange could break the row. */
       could: (seen: Evidence) =>
         seen.kind === (messages ? 'out' : 'api') &&
         (messages || hasSucceeded(seen)) &&
         operation !== undefined &&
         isAbout(seen.operation) &&
         (!modes || modes.some(mode => mode === seen.created?.mode)),
-      breaks: (behaviour: Behaviour, asked: Asked) => differs(each, behaviour, asked),
+      breaks: (behaviour: Behaviour, asked: Asked) => differs(difference, behaviour, asked),
     },
   ]
 }
@@ -55,15 +55,15 @@ export const productionRows = Object.entries<Difference>({ ...differences, ...be
   rowOf,
 )
 
-/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
+/** Kept with each exchange, because another version may have recorded it without some of these rules. */
 const RULE_SET = short([version, ...productionRows.map(({ key }) => key)].join(' '))
 
-/** Where the account behaves as GOV.UK Pay, its own answers say what differs. */
+/** An account that behaves as GOV.UK Pay shows the differences in its answers. */
 const rowsFor = (behaviour: Behaviour) =>
   behaviour === 'specification' ? productionRows : productionRows.filter(({ always }) => always)
 
 /** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
-export const showBroken = (keys: readonly string[] = []) =>
+export const violationsOf = (keys: readonly string[] = []) =>
   productionRows
     .filter(({ key }) => keys.includes(key))
     .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
@@ -73,30 +73,30 @@ export const HAS_FAILED =
 const OTHER_VERSION =
   'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
 
-/** The rules over the record: one for all rows of an id, with the text of the first. */
+/** One rule for all rows of an id, with the text of the first row. */
 export const productionRules: readonly Rule[] = productionRows
   .filter(({ id }, i) => productionRows.findIndex(row => row.id === id) === i)
   .map(first => ({
     ...first,
-    judge(record) {
+    evaluate(record) {
       const rows = rowsFor(record.behaviour).filter(({ id }) => id === first.id)
-      return rows.length > 0 ? judgeRows(rows, record) : undefined
+      return rows.length > 0 ? resultOf(rows, record) : undefined
     },
   }))
 
-function judgeRows(rows: readonly ProductionRow[], { exchanges }: AccountRecord): Judged {
-  const broken = rows
-    .map(row => ({ ...row, evidence: exchanges.filter(each => each.broken?.includes(row.key)) }))
+function resultOf(rows: readonly ProductionRow[], { exchanges }: AccountRecord): Result {
+  const violations = rows
+    .map(row => ({ ...row, evidence: exchanges.filter(({ broken }) => broken?.includes(row.key)) }))
     .filter(({ evidence }) => evidence.length > 0)
-  if (broken.length > 0) return { broken }
+  if (violations.length > 0) return { violations }
   const isUnjudged = ({ unjudged }: Evidence) => rows.some(({ key }) => unjudged?.includes(key))
   if (exchanges.some(isUnjudged)) return { lacking: HAS_FAILED }
-  const seen = exchanges.filter(each => !each.hand && rows.some(row => row.could(each)))
+  const seen = exchanges.filter(exchange => !exchange.hand && rows.some(row => row.could(exchange)))
   const right = seen.filter(({ judged }) => judged === RULE_SET)
   return right.length === 0 && seen.length > 0 ? { lacking: OTHER_VERSION } : { right }
 }
 
-/** The rows for an operation of an account of that behaviour, or for a type of message, which are few. */
+/** A cache of rows by behaviour and operation or type of message, which are few. */
 const chosen = new Map<string, readonly ProductionRow[]>()
 
 function rowsAbout(behaviour: Behaviour, operation: string, ofMessages = false) {
@@ -108,7 +108,7 @@ function rowsAbout(behaviour: Behaviour, operation: string, ofMessages = false) 
   return rows
 }
 
-/** A message as the rules see it: what was sent, and the answer of its receiver. */
+/** A message in the form that the rules read, with the answer of its receiver. */
 const asked = ({ event_type, url, body, failed, began }: AnsweredAttempt): Asked => ({
   operation: event_type,
   method: 'POST',
@@ -125,8 +125,8 @@ const asked = ({ event_type, url, body, failed, began }: AnsweredAttempt): Asked
 })
 
 /**
- * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
- * not judged the exchange; where it cannot be read at all, no rule has. Only the first error is reported.
+ * The rules run on input of clients while requests are served. A rule that throws is recorded as not applied to the
+ * exchange; if the exchange cannot be read, every rule is. Only the first error is reported.
  */
 export function createFactWriter(onFault: (error: unknown) => void): FactWriter {
   let isReported = false
@@ -143,10 +143,10 @@ export function createFactWriter(onFault: (error: unknown) => void): FactWriter 
     judged: RULE_SET,
     unjudged: productionRows.map(({ key }) => key),
   })
-  function judge(rows: readonly ProductionRow[], behaviour: Behaviour, looked: Asked): Facts {
+  function evaluate(rows: readonly ProductionRow[], behaviour: Behaviour, asked: Asked): Facts {
     const [broken, unjudged]: [string[], string[]] = [[], []]
     for (const row of rows) {
-      const breaks = guarded(() => row.breaks(behaviour, looked))
+      const breaks = guarded(() => row.breaks(behaviour, asked))
       if (breaks) broken.push(row.key)
       if (breaks === undefined) unjudged.push(row.key)
     }
@@ -163,14 +163,14 @@ export function createFactWriter(onFault: (error: unknown) => void): FactWriter 
     // A response that a plan made says nothing about the request.
     if (raw.ended === 'replaced' || facts.own) return facts
     const { behaviour, operation } = raw
-    return { ...judge(rowsAbout(behaviour, operation), behaviour, read), ...facts }
+    return { ...evaluate(rowsAbout(behaviour, operation), behaviour, read), ...facts }
   }
   return {
     request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? unread(),
     attempt: raw =>
       guarded(() => ({
         ...(!raw.byHand &&
-          judge(rowsAbout('specification', raw.event_type, true), 'specification', asked(raw))),
+          evaluate(rowsAbout('specification', raw.event_type, true), 'specification', asked(raw))),
         ...factsOfAttempt(raw),
       })) ?? unread(),
   }

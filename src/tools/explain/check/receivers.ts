@@ -1,4 +1,4 @@
-/** Rules about the receivers of an account, from what they answered. */
+/** Rules about the receivers of an account and their answers. */
 
 import { MINUTE, SECOND } from '../../../core/time.ts'
 import { attempts as attemptsOf } from '../../../pay/differences/messages.ts'
@@ -8,21 +8,21 @@ import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { hasSucceeded, type Judged, LOSING, type Row, rulesOf } from './rule.ts'
+import { hasSucceeded, LOSING, type Result, type Row, rulesOf } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
 const LAST_MESSAGES = 3
-/** A receiver that was not called for so long may have to start first. Milliseconds of account time. */
+/** A receiver may have to start first after such a pause. Milliseconds of account time. */
 const QUIET = 10 * MINUTE
 
 /** An active webhook with all attempts to it. */
 type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
 
-/** A request is answered so soon after the last attempt that it waited for. Milliseconds. */
+/** The most milliseconds between the last attempt that a request waited for and the request's answer. */
 const SOON = 50
 
-/** Attempts that are made while a request of the application about their payment waits, where the service behaves so. */
+/** Attempts during a request of the application about their payment, which waits for them where the service behaves so. */
 function awaitedIn({ exchanges }: AccountRecord): Set<Evidence> {
   const awaited = new Set<Evidence>()
   /** By payment: when the last of the requests that have begun was answered. */
@@ -30,41 +30,41 @@ function awaitedIn({ exchanges }: AccountRecord): Set<Evidence> {
   const isRequest = ({ kind }: Evidence) => Number(kind === 'api')
   const inTime = (one: Evidence, other: Evidence) =>
     one.began - other.began || isRequest(other) - isRequest(one)
-  for (const each of exchanges.toSorted(inTime)) {
-    const { kind, payment_id, began, ms } = each
+  for (const exchange of exchanges.toSorted(inTime)) {
+    const { kind, payment_id, began, ms } = exchange
     const end = ends.get(payment_id) ?? 0
     if (kind === 'api') ends.set(payment_id, Math.max(end, began + ms))
-    else if (payment_id !== null && began + ms <= end + SOON) awaited.add(each)
+    else if (payment_id !== null && began + ms <= end + SOON) awaited.add(exchange)
   }
   return awaited
 }
 
 /**
- * Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. W5 has
- * the attempts that are `awaited`: of those that came too late no other rule can tell why.
+ * Joins the results for all receivers but those of tests, which say so. One unclear result leaves nothing `right`. With
+ * `awaited` (W5) only attempts that a request waited for count. Other rules leave out timeouts of these.
  */
-function judgeEach(
+function resultOfReceivers(
   record: AccountRecord,
-  judgeOne: (receiver: Receiver) => Judged,
+  resultOf: (receiver: Receiver) => Result,
   awaited = false,
-): Judged {
+): Result {
   const { exchanges, webhooks } = record
   const ofRequests = awaitedIn(record)
   const sent = exchanges.filter(
-    each =>
-      each.kind === 'out' &&
-      (awaited ? ofRequests.has(each) : !isTimeout(each) || !ofRequests.has(each)),
+    exchange =>
+      exchange.kind === 'out' &&
+      (awaited ? ofRequests.has(exchange) : !isTimeout(exchange) || !ofRequests.has(exchange)),
   )
   const byWebhook = Map.groupBy(sent, ({ webhook_id }) => webhook_id)
-  const judged = webhooks
+  const results = webhooks
     .map(webhook => ({ webhook, attempts: byWebhook.get(webhook.webhook_id) ?? [] }))
     .filter(({ attempts }) => !attempts.some(({ test }) => test))
-    .map(receiver => ({ ...judgeOne(receiver), webhook: receiver.webhook }))
+    .map(receiver => ({ ...resultOf(receiver), webhook: receiver.webhook }))
   return {
-    broken: judged.flatMap(({ broken = [], webhook }) =>
-      broken.map(each => ({ ...each, webhook })),
+    violations: results.flatMap(({ violations = [], webhook }) =>
+      violations.map(violation => ({ ...violation, webhook })),
     ),
-    right: judged.some(({ unclear }) => unclear) ? [] : judged.flatMap(({ right = [] }) => right),
+    right: results.some(({ unclear }) => unclear) ? [] : results.flatMap(({ right = [] }) => right),
   }
 }
 
@@ -85,27 +85,26 @@ const duplicatesIn = (webhooks: readonly Webhook[]): Webhook[][] =>
 function timeoutsIn(attempts: Evidence[]): Evidence[] {
   let answered: Evidence | undefined
   let timeouts: Evidence[] = []
-  for (const each of attempts) {
-    if (isTimeout(each)) timeouts = [...timeouts.slice(-1), each]
-    else if (isAnswered(each)) answered = each
+  for (const attempt of attempts) {
+    if (isTimeout(attempt)) timeouts = [...timeouts.slice(-1), attempt]
+    else if (isAnswered(attempt)) answered = attempt
     const [first, second] = timeouts
     if (first && second && answered)
-      if (each.began - Math.min(first.began, answered.began) < MINUTE) return timeouts
+      if (attempt.began - Math.min(first.began, answered.began) < MINUTE) return timeouts
   }
   return []
 }
 
-/** The source of GOV.UK Pay waits longer. */
 const LIMITS = 'Its source waits 3 seconds, an account of behaviour specification 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
-/** Followed with the same method. */
+/** GOV.UK Pay follows these with the same method. */
 const KEEPING = [307, 308]
 
 const FOLLOWED =
   'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; an account of behaviour specification does not.'
 
-/** Of an attempt that followed one, whatever came then. */
+/** `redirected` is the status of a redirect that the attempt followed. */
 const isRedirect = ({ redirected, status }: Evidence, among = [...LOSING, ...KEEPING]): boolean =>
   among.includes(redirected ?? status ?? 0)
 
@@ -132,13 +131,13 @@ const rows: Row[] = [
     'The account has no active webhook, or the request that registered it is not kept.',
     record => {
       const right = registrations(record, record.webhooks)
-      const others = record.webhooks.filter(each => !hasLiveHost(each))
-      const broken = others.map(webhook => ({
+      const others = record.webhooks.filter(webhook => !hasLiveHost(webhook))
+      const violations = others.map(webhook => ({
         webhook,
         evidence: right.filter(({ about }) => about === webhook.webhook_id),
         times: 1,
       }))
-      return { broken, right }
+      return { violations, right }
     },
   ],
   [
@@ -150,20 +149,20 @@ const rows: Row[] = [
     inCode('webhooks settings', 'config.yaml', '99'),
     'No receiver, apart from those of tests, answered ten attempts. One after a pause of ten minutes does not count.',
     record =>
-      judgeEach(record, receiver => {
-        const attempts = sinceChange(receiver).filter((each, i, all) => {
+      resultOfReceivers(record, receiver => {
+        const attempts = sinceChange(receiver).filter((attempt, i, all) => {
           const before = all[i - 1]
-          return before !== undefined && each.at - before.at < QUIET
+          return before !== undefined && attempt.at - before.at < QUIET
         })
         const answered = attempts.filter(isAnswered)
         const right = answered.length >= ATTEMPTS ? answered : []
         const timeouts = timeoutsIn(attempts)
         if (timeouts.length > 0)
-          return { broken: [{ evidence: timeouts, level: 'fail', sentence: LATE }] }
+          return { violations: [{ evidence: timeouts, level: 'fail', sentence: LATE }] }
         const last = right.slice(-ATTEMPTS)
         const times = last.map(({ ms }) => ms).toSorted((one, other) => one - other)
         const [before = 0, after = 0] = times.slice(ATTEMPTS / 2 - 1)
-        return { broken: [{ evidence: (before + after) / 2 > TOO_SLOW ? last : [] }], right }
+        return { violations: [{ evidence: (before + after) / 2 > TOO_SLOW ? last : [] }], right }
       }),
   ],
   [
@@ -175,12 +174,12 @@ const rows: Row[] = [
     inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
     'No receiver but those of tests answered a message.',
     record =>
-      judgeEach(record, receiver => {
+      resultOfReceivers(record, receiver => {
         const answered = sinceChange(receiver).filter(isAnswered)
-        const evidence = answered.filter(each => isRedirect(each))
-        const isLost = evidence.some(each => isRedirect(each, LOSING))
+        const evidence = answered.filter(attempt => isRedirect(attempt))
+        const isLost = evidence.some(attempt => isRedirect(attempt, LOSING))
         const kept = isLost ? {} : ({ level: 'note', sentence: FOLLOWED } as const)
-        return { broken: [{ ...kept, evidence }], right: answered }
+        return { violations: [{ ...kept, evidence }], right: answered }
       }),
   ],
   [
@@ -193,9 +192,9 @@ const rows: Row[] = [
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',
     record => {
       const { most, delays } = attemptsOf[record.behaviour]
-      /** The second of two may be on its way. Those that come later are not waited for. */
+      /** The second attempt may be on its way. Later ones are not waited for. */
       const atOnce = most - delays.length
-      return judgeEach(record, receiver => {
+      return resultOfReceivers(record, receiver => {
         const attempts = receiver.attempts.filter(({ hand }) => hand !== 'other')
         const messages = [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
         const newest = messages.slice(-LAST_MESSAGES).flat()
@@ -205,7 +204,7 @@ const rows: Row[] = [
           .slice(-LAST_MESSAGES)
         const [first] = last.flat()
         const end = last.flat().at(-1)
-        // Of redirects W2 says what to do.
+        // W2 reports redirects.
         const isRefusing =
           first &&
           end &&
@@ -216,7 +215,7 @@ const rows: Row[] = [
         if (!isRefusing) return right.length === 0 && newest[0] ? { unclear: newest } : { right }
         const { status, result = '' } = end
         const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
-        return { broken: [{ evidence: last.flat(), sentence }], right }
+        return { violations: [{ evidence: last.flat(), sentence }], right }
       })
     },
   ],
@@ -229,13 +228,13 @@ const rows: Row[] = [
     inCode('webhooks', 'message/WebhookMessageService.java', '81'),
     'The account has no two active webhooks, or the requests that registered them are not kept.',
     record => {
-      const broken = duplicatesIn(record.webhooks).map(twice => ({
-        evidence: registrations(record, twice),
-        times: twice.length,
-        ...(twice[0] && { webhook: twice[0] }),
+      const violations = duplicatesIn(record.webhooks).map(webhooks => ({
+        evidence: registrations(record, webhooks),
+        times: webhooks.length,
+        ...(webhooks[0] && { webhook: webhooks[0] }),
       }))
       const right = record.webhooks.length > 1 ? registrations(record, record.webhooks) : []
-      return { broken, right }
+      return { violations, right }
     },
   ],
   [
@@ -247,12 +246,12 @@ const rows: Row[] = [
     inCode('webhooks settings', 'config.yaml', '92-95'),
     'No message was sent while a request of the application waited for it.',
     record =>
-      judgeEach(
+      resultOfReceivers(
         record,
         receiver => {
           const attempts = sinceChange(receiver)
           return {
-            broken: [{ evidence: attempts.filter(isTimeout) }],
+            violations: [{ evidence: attempts.filter(isTimeout) }],
             right: attempts.filter(hasSucceeded),
           }
         },

@@ -18,12 +18,12 @@ const SLICE = 500
 /** The most payments that are looked at. */
 const MOST_ROWS = 200
 
-/** `since`: leaves out what happened before, in milliseconds of the account's time. `later`: judges as of so much later. */
+/** `since`: leaves out earlier exchanges. `later`: assumes that so much more has passed. Milliseconds of account time. */
 export type Window = { since?: number | undefined; later?: number | undefined }
 
 /**
- * The record of an account as the rules see it, without what Farthing's own commands and the console sent. `now`: the
- * account's time, or the later one as of which is judged. `since`: when what is looked at begins. Milliseconds.
+ * The record of an account for the rules, without the requests of Farthing's own commands and the console. `now`: the
+ * account's time plus `later`. `since`: the start of the window. Milliseconds.
  */
 export type AccountRecord = Awaited<ReturnType<typeof readRecord>>
 
@@ -42,7 +42,7 @@ export async function readRecord(
   const gaps = all.flatMap(({ gap }) => (gap && atOf(gap.to) >= since ? [gap] : []))
   const ordered = all.filter(({ gap }) => !gap).sort(byBeginning)
   const own = ownIn(ordered)
-  const kept = ordered.filter(each => !each.own && !own.has(each.payment_id))
+  const kept = ordered.filter(exchange => !exchange.own && !own.has(exchange.payment_id))
   const exchanges = kept.filter(({ at }) => at >= since)
   const webhooks = await activeWebhooks(database, room)
   const ofOthers = webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url))
@@ -68,28 +68,27 @@ export async function readRecord(
     not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
     /** In the order in which they began. Gaps are apart. */
     exchanges,
-    ofPayment: Map.groupBy(
-      exchanges.filter(({ payment_id }) => payment_id !== null),
-      ({ payment_id }) => payment_id ?? '',
-    ),
+    ofPayment: Map.groupBy(exchanges.filter(idOf), idOf),
     /** When the last gap ends, on the machine's clock; -Infinity without one. */
     lastGap: gaps.reduce((last, { to }) => Math.max(last, to), -Infinity),
-    /** The active ones, without those of `farthing listen`. */
+    /** The active webhooks, without those of `farthing listen`. */
     webhooks: ofOthers,
     /** The newest active webhook, of `farthing listen` only if there is no other. */
     toProbe: ofOthers.at(-1) ?? webhooks.at(-1),
     /** Payments created through the API that have been capturable since this time of the account. */
-    capturable: capturable.filter(each => each.since >= since),
-    /** When the account created its newest payment; 0 without any. Judged as of a later time, that time: by then one can have been created. */
+    capturable: capturable.filter(payment => payment.since >= since),
+    /** When the account created its newest payment; 0 without any. With `later` it is `now`. */
     newest: later > 0 ? now : newest ? timeOf(newest.payment_id) : 0,
-    /** Payments that count for nothing. */
+    /** Payments that the rules leave out. */
     own,
-    /** By payment, the create whose answer its client got. */
-    made: new Map(exchanges.filter(isMade).map(each => [each.payment_id ?? '', each] as const)),
+    /** The create of each payment whose client got the answer. */
+    creates: new Map(exchanges.filter(isCreate).map(create => [idOf(create), create] as const)),
   }
 }
 
-const isMade = ({ kind, operation, status, ended }: Evidence): boolean =>
+export const idOf = ({ payment_id }: Evidence): string => payment_id ?? ''
+
+const isCreate = ({ kind, operation, status, ended }: Evidence): boolean =>
   kind === 'api' && operation === 'createPayment' && isSuccess(status) && ended === 'sent'
 
 async function readExchanges(database: Database, room: string): Promise<Evidence[]> {
@@ -102,7 +101,7 @@ async function readExchanges(database: Database, room: string): Promise<Evidence
   }
 }
 
-/** Payments that Farthing's own commands and the console made or ended count for nothing, whoever goes on with them. */
+/** Payments that Farthing's own commands or the console created or ended. The rules leave out all exchanges about them. */
 const ownIn = (all: readonly Evidence[]): Set<string | null> =>
   new Set(
     all.flatMap(({ own, operation, kind, payment_id }) =>

@@ -3,9 +3,10 @@
 import { DAY, HOUR, MINUTE } from '../../../core/time.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { judgeLearnt, made, runsOf } from './outcomes.ts'
+import { creationOf, resultOfLearning, runsOf } from './outcomes.ts'
+import { idOf } from './record.ts'
 import { IDEMPOTENCY } from './requests.ts'
-import { idOf, type Row, rulesOf } from './rule.ts'
+import { type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time. */
 const READ_WITHIN = 10 * MINUTE
@@ -16,7 +17,7 @@ const MOST_TRIES = 15
 const LATER =
   'By its source GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.'
 
-const isCharge = (each: Evidence): boolean => made(each)?.mode === 'agreement'
+const isCharge = (exchange: Evidence): boolean => creationOf(exchange)?.mode === 'agreement'
 
 const rows: Row[] = [
   [
@@ -30,7 +31,7 @@ const rows: Row[] = [
     ({ exchanges }) => {
       const creates = exchanges.filter(isCharge)
       const evidence = creates.filter(({ created }) => !created?.key)
-      return { broken: [{ evidence }], right: creates }
+      return { violations: [{ evidence }], right: creates }
     },
   ],
   [
@@ -42,14 +43,14 @@ const rows: Row[] = [
     inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
     'No agreement payment was made 10 minutes ago or more.',
     record => {
-      // One that was repeated with its key is answered 200.
-      const charges = [...record.made.values()].filter(
+      // A create that repeats its key is answered 200, and counts too.
+      const charges = [...record.creates.values()].filter(
         ({ created }) => created?.mode === 'agreement',
       )
-      const { broken, right } = judgeLearnt(record, charges)
-      const sentence = `${LATER} The answer has no agreement_id here; in production it has one.`
-      const isHere = record.behaviour === 'specification'
-      return { broken: broken.map(each => ({ ...each, ...(isHere && { sentence }) })), right }
+      const { violations, right } = resultOfLearning(record, charges)
+      const more = ' The answer has no agreement_id here; in production it has one.'
+      const sentence = record.behaviour === 'specification' ? LATER + more : LATER
+      return { violations: violations.map(violation => ({ ...violation, sentence })), right }
     },
     READ_WITHIN,
   ],
@@ -61,19 +62,19 @@ const rows: Row[] = [
     'Ask the user to set the agreement up again, with a payment that has set_up_agreement, before you take another one.',
     documented('recurring_payments/#handling-failed-recurring-payments-that-cannot-be-retried'),
     'No recurring payment was declined for good.',
-    ({ exchanges, made }) => {
+    ({ exchanges, creates }) => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-      /** Of agreements: a client was told that no payment can be taken. */
-      const told = new Set<string | undefined>()
-      for (const each of exchanges) {
-        const { created = made.get(idOf(each))?.created, shown = '', agreement } = each
+      /** Agreements with which, as their client has learnt, no payment can be taken. */
+      const finallyDeclined = new Set<string | undefined>()
+      for (const exchange of exchanges) {
+        const { created = creates.get(idOf(exchange))?.created, shown = '', agreement } = exchange
         if (created?.mode === 'agreement' && agreement === 'inactive')
-          if (told.has(created.agreement)) evidence.push(each)
+          if (finallyDeclined.has(created.agreement)) evidence.push(exchange)
         if (!shown.endsWith('final')) continue
-        told.add(created?.agreement)
-        right.push(each)
+        finallyDeclined.add(created?.agreement)
+        right.push(exchange)
       }
-      return { broken: [{ evidence }], right }
+      return { violations: [{ evidence }], right }
     },
   ],
   [
@@ -86,25 +87,25 @@ const rows: Row[] = [
     'No recurring payment was declined that may be tried again.',
     ({ exchanges, ofPayment }) => {
       const [soon, many, right]: [Evidence[], Evidence[], Evidence[]] = [[], [], []]
-      const declinedAt = (each: Evidence): number | undefined =>
+      const declinedAt = (charge: Evidence): number | undefined =>
         ofPayment
-          .get(idOf(each))
+          .get(idOf(charge))
           ?.find(({ state = '', shown = '' }) => /P0010(?! final)/.test(`${state} ${shown}`))?.at
       const charges = exchanges.filter(isCharge)
       for (const tries of Map.groupBy(charges, ({ created }) => created?.agreement).values()) {
-        const declined = tries.filter(each => declinedAt(each) !== undefined)
+        const declined = tries.filter(charge => declinedAt(charge) !== undefined)
         right.push(...declined)
-        tries.forEach((each, i) => {
+        tries.forEach((charge, i) => {
           const before = tries[i - 1]
           const at = before && declinedAt(before)
-          if (at !== undefined && each.at - at < RETRY_AFTER) soon.push(each)
+          if (at !== undefined && charge.at - at < RETRY_AFTER) soon.push(charge)
         })
         if (declined.length === 0) continue
         many.push(...runsOf(MOST_TRIES + 1, TRIES_WITHIN, tries).flatMap(run => run.slice(-1)))
       }
       const sentence =
         'More than 15 payments were tried with an agreement in 30 days, and some were declined. Its documentation says that card issuers may charge for that.'
-      return { broken: [{ evidence: soon }, { evidence: many, sentence }], right }
+      return { violations: [{ evidence: soon }, { evidence: many, sentence }], right }
     },
   ],
 ]

@@ -1,4 +1,4 @@
-/** The check of an account: every rule over the record that is kept of it. */
+/** The check of an account: applies every rule to its record. */
 import { setImmediate } from 'node:timers/promises'
 import { type Account, givenName } from '../../../core/account.ts'
 import type { Database } from '../../../core/ports.ts'
@@ -13,7 +13,7 @@ import { receiverRules } from './receivers.ts'
 import { type AccountRecord, readRecord, type Window } from './record.ts'
 import { recurringRules } from './recurring.ts'
 import { requestRules } from './requests.ts'
-import { byId, type Finding, findingsOf, type Judged, levels, type Rule } from './rule.ts'
+import { byId, type Finding, findingsOf, levels, type Result, type Rule } from './rule.ts'
 import { situationsOf } from './situations.ts'
 
 export type Report = Awaited<ReturnType<typeof checkAccount>>
@@ -30,7 +30,7 @@ export const rules: readonly Rule[] = [
 /** The identifiers of all rules but those of probes, in order. */
 export const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
-/** `rule`: looks only at this one. */
+/** `rule`: applies only this one. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
@@ -39,8 +39,8 @@ export const checkAccount = (
   context.reading({ account }, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)
     const { kept, not_kept, from, now } = record
-    const judged = rules.filter(({ id }) => rule === undefined || id === rule)
-    const findings = await judgeAll(judged, record, context.onRuleFault)
+    const chosen = rules.filter(({ id }) => rule === undefined || id === rule)
+    const findings = await evaluateAll(chosen, record, context.onRuleFault)
     return {
       version,
       account: givenName(account),
@@ -50,21 +50,21 @@ export const checkAccount = (
       /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
-      findings: levels.flatMap(level => findings.filter(each => each.level === level)),
+      findings: levels.flatMap(level => findings.filter(finding => finding.level === level)),
       situations: rule === undefined ? await situationsOf(record) : [],
     }
   })
 
-/** A rule that throws has judged nothing, and hides no other. */
-export async function judgeAll(
+/** A rule that throws has no result, and does not stop the others. */
+export async function evaluateAll(
   rules: readonly Rule[],
   record: AccountRecord,
   onFault: (error: unknown) => void,
 ): Promise<Finding[]> {
-  const judge = ({ needs = 0, judge }: Rule): Judged | undefined => {
+  const resultOf = ({ needs = 0, evaluate }: Rule): Result | undefined => {
     if (needs > 0 && record.now - record.since <= needs) return { lacking: TOO_SHORT }
     try {
-      return judge(record)
+      return evaluate(record)
     } catch (error) {
       onFault(error)
       return { lacking: HAS_FAILED }
@@ -72,7 +72,7 @@ export async function judgeAll(
   }
   const findings: Finding[] = []
   for (const rule of rules) {
-    findings.push(...findingsOf(rule, judge(rule)))
+    findings.push(...findingsOf(rule, resultOf(rule)))
     // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
     await setImmediate()
   }
@@ -81,7 +81,7 @@ export async function judgeAll(
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
-/** The fails beside *Check* in the navigation. `at`: when they were counted, on the account's clock, if not just now. */
+/** The fails beside *Check* in the navigation. `at`: when they were counted, on the account's clock, if not now. */
 export type Fails = { fails: number; at?: number }
 
 type Counted = { newest: string | undefined; fails: number; kept: number; at: number; wall: number }
@@ -92,7 +92,7 @@ const MANY = 1_000
 const VALID = 10_000
 const MOST_ROOMS = 1_000
 
-/** Of each service. */
+/** By the database of a service. */
 const counts = new WeakMap<Database, Map<string, Counted>>()
 
 export async function countFails(context: ToolContext, account: Account): Promise<Fails> {
@@ -102,12 +102,12 @@ export async function countFails(context: ToolContext, account: Account): Promis
   if (isYoung && last.newest === (await newestId(database, account.room)))
     return { fails: last.fails }
   if (!last || last.kept <= MANY) return { fails: failsIn(await checkAndCount(context, account)) }
-  // A check that fails is repeated by the next page. That of its own page shows the error.
+  // If this check fails, the next page repeats it, and the page *Check* shows the error.
   if (!isYoung) void checkAndCount(context, account).catch(() => undefined)
   return { fails: last.fails, at: last.at }
 }
 
-/** The check, whose number of fails other pages show then. */
+/** Checks an account, and remembers the number of fails for other pages. */
 export async function checkAndCount(context: ToolContext, account: Account): Promise<Report> {
   const { database, time } = context
   const [at, wall] = [time.now(account), time.wall()]

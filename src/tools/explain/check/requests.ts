@@ -4,12 +4,12 @@ import { SECOND } from '../../../core/time.ts'
 import { postsASecond } from '../../../pay/differences/arriving.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { isWithin, made, runsOf } from './outcomes.ts'
+import { creationOf, isWithin, runsOf } from './outcomes.ts'
 import { hasDone, type Row, rulesOf } from './rule.ts'
 
-/** Requests in a second of each kind. */
+/** The most requests of each kind in a second. */
 const MOST_IN_A_SECOND = postsASecond['govuk-pay']
-/** Fewer at once is the speed of Farthing, and not of the client. */
+/** Fewer at once show the speed of Farthing, not of the client. */
 const LEAST_AT_ONCE = 3
 /** Milliseconds. */
 const REPEATED_WITHIN = 30 * SECOND
@@ -17,25 +17,25 @@ const REFUSED_WITHIN = 10 * SECOND
 const LEAST_REFUSALS = 5
 const CARD_TIMEOUT = 15 * SECOND
 
-/** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
+/** The client cannot know the effect: it had left, or a plan reset the connection or replaced the response. */
 export const isLost = ({ kind, ended, effect }: Evidence): boolean =>
   kind === 'api' && ended !== 'sent' && effect === true
 
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-/** Features that must be switched on, where its documentation says so, and what uses them. */
-const features: [feature: string, page: string, uses: (each: Evidence) => boolean][] = [
-  ['moto: true', 'moto_payments/#turn-on-moto-payments', each => made(each)?.moto === true],
+/** Features that must be switched on, the page of its documentation that says so, and the requests that use them. */
+const features: [feature: string, page: string, uses: (post: Evidence) => boolean][] = [
+  ['moto: true', 'moto_payments/#turn-on-moto-payments', post => creationOf(post)?.moto === true],
   [
     'the mode moto_api',
     'moto_payments/moto_send_card_details_api/#set-up-sending-card-details-through-the-api',
-    each => made(each)?.mode === 'moto_api',
+    post => creationOf(post)?.mode === 'moto_api',
   ],
   [
     'agreements',
     'recurring_payments/#2-turn-on-recurring-payments-with-gov-uk-pay',
-    each => hasDone('createAgreement')(each) || made(each)?.agreement !== undefined,
+    post => hasDone('createAgreement')(post) || creationOf(post)?.agreement !== undefined,
   ],
 ]
 
@@ -43,22 +43,22 @@ export const IDEMPOTENCY = documented(
   'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
 )
 
-/** Those that repeat one of these whose answer was lost, within 30 seconds. */
+/** The posts that repeat an equal one, whose answer was lost, within 30 seconds. */
 const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
   [...Map.groupBy(posts, ({ content }) => content).values()]
     .flatMap(equal => runsOf(2, REPEATED_WITHIN, equal))
     .flatMap(([before, again]) => (before && again && isLost(before) ? [again] : []))
 
-const isOfMetadata = (told: string): boolean => told.includes(':')
-const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
+const isOfMetadata = (detail: string): boolean => detail.includes(':')
+const nameOf = (detail: string): string => detail.slice(0, detail.indexOf(':'))
 
 /** An answer of 4xx that the client got. */
 const isRefusal = ({ ended, status, code }: Evidence): boolean =>
   code !== undefined && /^(?:sent|replaced)$/.test(ended) && Math.floor((status ?? 0) / 100) === 4
 
-/** What return_url tells, in words. */
+/** A detail in return_url, in words. */
 const METADATA = 'a value of the metadata'
-const whatIn = (told: string): string => (isOfMetadata(told) ? METADATA : `the ${told}`)
+const wordsOf = (detail: string): string => (isOfMetadata(detail) ? METADATA : `the ${detail}`)
 
 const rows: Row[] = [
   [
@@ -77,20 +77,20 @@ const rows: Row[] = [
       const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       for (const ofKind of kinds.values()) {
-        /** Those that began while two others were under way. */
+        /** The posts that began while two others were under way. */
         const together = new Set(
-          ofKind.filter((each, i) => {
+          ofKind.filter((post, i) => {
             const before = ofKind.slice(Math.max(0, i - MOST_IN_A_SECOND), i)
-            const inFlight = before.filter(({ began, ms }) => began + ms >= each.began)
+            const inFlight = before.filter(({ began, ms }) => began + ms >= post.began)
             return inFlight.length >= LEAST_AT_ONCE - 1
           }),
         )
         const runs = runsOf(MOST_IN_A_SECOND + 1, SECOND, ofKind)
-        const many = runs.filter(run => run.some(each => together.has(each)))
+        const many = runs.filter(run => run.some(post => together.has(post)))
         evidence.push(...many.flatMap(run => run.slice(-1)))
         right.push(...together)
       }
-      return { broken: [{ evidence }], right }
+      return { violations: [{ evidence }], right }
     },
   ],
   [
@@ -102,13 +102,13 @@ const rows: Row[] = [
     documented('moto_payments/#turn-on-moto-payments'),
     'No payment needed a feature that must be switched on.',
     ({ exchanges }) => {
-      const broken = features.map(([feature, page, uses]) => ({
+      const violations = features.map(([feature, page, uses]) => ({
         source: documented(page),
         title: `Before you go live: ${feature}`,
         sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
-        evidence: exchanges.filter(each => each.kind === 'api' && uses(each)),
+        evidence: exchanges.filter(exchange => exchange.kind === 'api' && uses(exchange)),
       }))
-      return { broken }
+      return { violations }
     },
   ],
   [
@@ -121,7 +121,7 @@ const rows: Row[] = [
     'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
     ({ exchanges }) => {
       const creates = exchanges.filter(({ created, effect }) => created && !created.key && effect)
-      return { broken: [{ evidence: repeatedAmong(creates) }], right: creates.filter(isLost) }
+      return { violations: [{ evidence: repeatedAmong(creates) }], right: creates.filter(isLost) }
     },
   ],
   [
@@ -133,21 +133,21 @@ const rows: Row[] = [
     documented('integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service'),
     'No payment was created in web mode.',
     ({ exchanges }) => {
-      const creates = exchanges.filter(each => made(each)?.mode === 'web')
+      const creates = exchanges.filter(exchange => creationOf(exchange)?.mode === 'web')
       const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
       const names = Map.groupBy(metadata, nameOf)
-      // A value that several payments have, such as the name of a form, says nothing of one of them.
-      const isOfOne = (told: string) => {
-        const values = names.get(nameOf(told)) ?? []
-        return !isOfMetadata(told) || (values.length > 1 && new Set(values).size === values.length)
+      // A value of several payments, such as the name of a form, does not identify one of them.
+      const isOfOne = (detail: string) => {
+        const known = names.get(nameOf(detail)) ?? []
+        return !isOfMetadata(detail) || (known.length > 1 && new Set(known).size === known.length)
       }
-      const broken = ['the reference', 'the email', METADATA].map(what => ({
-        sentence: `return_url contains ${what} of the payment. Whoever knows or guesses that of another one may see that payment.`,
+      const violations = ['the reference', 'the email', METADATA].map(words => ({
+        sentence: `return_url contains ${words} of the payment. Whoever knows or guesses that of another one may see that payment.`,
         evidence: creates.filter(({ created }) =>
-          created?.told?.some(told => whatIn(told) === what && isOfOne(told)),
+          created?.told?.some(detail => wordsOf(detail) === words && isOfOne(detail)),
         ),
       }))
-      return { broken, right: creates }
+      return { violations, right: creates }
     },
   ],
   [
@@ -163,11 +163,11 @@ const rows: Row[] = [
       const equal = [...Map.groupBy(posts, ({ content }) => content).values()]
       const loops = equal
         .flatMap(all => runsOf(LEAST_REFUSALS, REFUSED_WITHIN, all))
-        .filter(run => run.every(each => isRefusal(each) && each.code === run[0]?.code))
+        .filter(run => run.every(post => isRefusal(post) && post.code === run[0]?.code))
       const impatient = equal.flatMap(all =>
-        all.filter((each, i) => {
+        all.filter((post, i) => {
           const before = all[i - 1]
-          return before?.status === 429 && isWithin(SECOND + before.ms, before, each)
+          return before?.status === 429 && isWithin(SECOND + before.ms, before, post)
         }),
       )
       const sentence =
@@ -175,8 +175,8 @@ const rows: Row[] = [
       const advice = 'Wait a second before you repeat it, and longer each time.'
       const atOnce = { source: documented('api_reference/#rate-limits'), sentence, advice }
       const evidence = [...new Set(loops.flat())]
-      const broken = [{ evidence }, { ...atOnce, evidence: impatient }]
-      return { broken, right: posts.filter(isRefusal) }
+      const violations = [{ evidence }, { ...atOnce, evidence: impatient }]
+      return { violations, right: posts.filter(isRefusal) }
     },
   ],
   [
@@ -193,10 +193,10 @@ const rows: Row[] = [
       )
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const again = repeatedAmong(unguarded)
-      if (again.length > 0) return { broken: [{ evidence: again }] }
+      if (again.length > 0) return { violations: [{ evidence: again }] }
       const sentence =
         'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.'
-      return { broken: [{ evidence: unguarded, level: 'note', sentence }], right: refunds }
+      return { violations: [{ evidence: unguarded, level: 'note', sentence }], right: refunds }
     },
   ],
   [
@@ -210,7 +210,7 @@ const rows: Row[] = [
     ({ exchanges }) => {
       const posts = exchanges.filter(({ operation }) => operation === 'authorisePayment')
       const evidence = posts.filter(({ ended, ms }) => ended === 'gone' && ms < CARD_TIMEOUT)
-      return { broken: [{ evidence }], right: posts.filter(({ ended }) => ended === 'sent') }
+      return { violations: [{ evidence }], right: posts.filter(({ ended }) => ended === 'sent') }
     },
   ],
   [
@@ -225,7 +225,7 @@ const rows: Row[] = [
       const searches = exchanges.filter(({ page }) => page !== undefined)
       const kinds = [...Map.groupBy(searches, ({ operation }) => operation).values()]
       const evidence = kinds.filter(all => all.every(({ page }) => page === 'first')).flat()
-      return { broken: [{ evidence }], right: searches }
+      return { violations: [{ evidence }], right: searches }
     },
   ],
 ]

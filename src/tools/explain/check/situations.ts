@@ -1,6 +1,6 @@
 /**
- * What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it: the situations
- * of production in which integrations break.
+ * Situations of production in which integrations break, and which the documentation of GOV.UK Pay tells a client to
+ * handle; and whether the application has met them.
  */
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -10,32 +10,32 @@ import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { type Known, type View, viewOf } from './learnt.ts'
-import type { AccountRecord } from './record.ts'
+import { type AccountRecord, idOf } from './record.ts'
 import { isLost } from './requests.ts'
-import { hasDone, hasSucceeded, idOf } from './rule.ts'
+import { hasDone, hasSucceeded } from './rule.ts'
 
 const SLOW = 5 * SECOND
 
-/** The exchanges that show it, and those from which it cannot be seen whether the application noticed. */
+/** Exchanges that show the situation, and exchanges that do not show whether the application noticed. */
 type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
-/** What makes it: a request below /control, which a button sends too, or a probe of the newest webhook. */
-type Made =
+/** Causes the situation: a request below /control, which a button sends too, or a probe of the newest webhook. */
+type Step =
   | { path: 'plans'; body: Json }
   | { path: 'clock'; body: { advance: number } }
   | 'probe'
   | 'nothing'
 
-/** `then`: what the application does then, or a person. `only`: only such an account can meet it. */
-type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: string, only?: Behaviour]
+/** `then`: the next step of the application, or of a person. `only`: the behaviour of the accounts that can meet it. */
+type Row = [situation: string, seen: (view: View) => Seen, by: Step, then: string, only?: Behaviour]
 
-/** `is`: only such payments. */
-const told =
+/** Exchanges from which the application learnt such a state. `is`: of such payments. */
+const states =
   (pattern: RegExp, is: (payment: Known) => boolean = () => true) =>
-  ({ told, knownOf }: View): Seen => {
-    const isIt = (known: Known | undefined) => known !== undefined && is(known)
-    const by = told
-      .filter(({ state, ends }) => pattern.test(state) && ends.map(knownOf).some(isIt))
+  ({ learnt, knownOf }: View): Seen => {
+    const isAsked = (known: Known | undefined) => known !== undefined && is(known)
+    const by = learnt
+      .filter(({ state, ends }) => pattern.test(state) && ends.map(knownOf).some(isAsked))
       .map(({ by }) => by)
     return {
       met: by.filter(({ kind }) => kind === 'api'),
@@ -44,50 +44,50 @@ const told =
   }
 
 const answered =
-  (is: (each: Evidence) => boolean) =>
+  (is: (answer: Evidence) => boolean) =>
   ({ answers }: View): Seen => ({ met: answers.filter(is) })
 
-/** Of messages: those on which the application acted, and the others. */
+/** Messages on which the application acted, and the others. */
 const messages =
   (among: (view: View) => readonly Evidence[]) =>
   (view: View): Required<Seen> => {
     const found = among(view)
     const { acted } = view
-    return { met: found.filter(each => acted.has(each)), unclear: found }
+    return { met: found.filter(message => acted.has(message)), unclear: found }
   }
 
-/** Accepted after one of the same webhook was not. */
+/** Messages that were accepted after another one of their webhook was not. */
 function afterFailure({ exchanges, taken }: View): Evidence[] {
   const down = new Set<string | undefined>()
   const accepted = new Set(taken)
-  return exchanges.filter(each => {
-    if (each.kind !== 'out' || each.hand === 'other') return false
-    if (!hasSucceeded(each)) down.add(each.webhook_id)
-    return accepted.has(each) && down.has(each.webhook_id)
+  return exchanges.filter(exchange => {
+    if (exchange.kind !== 'out' || exchange.hand === 'other') return false
+    if (!hasSucceeded(exchange)) down.add(exchange.webhook_id)
+    return accepted.has(exchange) && down.has(exchange.webhook_id)
   })
 }
 
-/** Accepted although it was accepted before. Of the messages of R3 every other one is a repetition. */
+/** Messages that had been accepted before. Every second message of R3 is a repetition. */
 function repeated({ exchanges, taken }: View): Evidence[] {
   const ofProbe = exchanges.filter(({ probe }) => probe === 'R3')
   const second = new Set(ofProbe.filter((_, i) => i % 2 === 1))
   const accepted = new Set<string | null>()
-  return taken.filter(each => {
-    if (each.probe !== undefined) return second.has(each)
-    const isAgain = accepted.has(each.message_id)
-    accepted.add(each.message_id)
+  return taken.filter(message => {
+    if (message.probe !== undefined) return second.has(message)
+    const isAgain = accepted.has(message.message_id)
+    accepted.add(message.message_id)
     return isAgain
   })
 }
 
-/** card_payment_succeeded after a later message about its payment. */
+/** Messages card_payment_succeeded after a later message about their payment. */
 function disordered({ taken }: View): Evidence[] {
   const [later, known] = [new Set<string>(), new Set<string | null>()]
-  return taken.filter(each => {
-    if (each.probe !== undefined || known.has(each.message_id)) return false
-    known.add(each.message_id)
-    if (each.operation === 'card_payment_succeeded') return later.has(idOf(each))
-    later.add(idOf(each))
+  return taken.filter(message => {
+    if (message.probe !== undefined || known.has(message.message_id)) return false
+    known.add(message.message_id)
+    if (message.operation === 'card_payment_succeeded') return later.has(idOf(message))
+    later.add(idOf(message))
     return false
   })
 }
@@ -97,15 +97,15 @@ const isOnce = (known: Known): boolean => !isCharge(known)
 const isAuthorised = ({ authorised }: Known): boolean => authorised
 const isOpen = ({ authorised }: Known): boolean => !authorised
 
-const plan = (body: Json): Made => ({ path: 'plans', body })
-const ends = (scenario: string, more: object = {}): Made => plan({ scenario, ...more })
-const passing = (advance: number): Made => ({ path: 'clock', body: { advance } })
+const plan = (body: Json): Step => ({ path: 'plans', body })
+const ends = (scenario: string, more: object = {}): Step => plan({ scenario, ...more })
+const passing = (advance: number): Step => ({ path: 'clock', body: { advance } })
 
 const READ = 'let your application create a payment, send a user to next_url and read the payment'
 const CREATE = 'let your application create a payment'
 const CHARGE = 'let your application take a payment with an agreement, and read it later'
 
-/** What the client does, and the answer that it gets to it, from a plan or from the service. */
+/** A request of the client, and its answer from a plan or from the service. */
 const refusals: [situation: string, does: string, status: number, code?: string][] = [
   ['A payment cannot be cancelled: P0501', 'cancel', 400, 'P0501'],
   ['A payment cannot be refunded: P0603', 'refund', 400, 'P0603'],
@@ -118,21 +118,21 @@ const refusals: [situation: string, does: string, status: number, code?: string]
   ['The service is down: 503', 'create', 503],
 ]
 
-/** Any of the codes or the status that its name ends with. */
-const isSo = (situation: string, { code = '', status }: Evidence): boolean => {
+/** Whether the answer has one of the codes, or the status, with which the name of the situation ends. */
+const isRefusedSo = (situation: string, { code = '', status }: Evidence): boolean => {
   const [, named = ''] = situation.split(': ')
   const [first = '', last = first] = named.split(' to ')
   return named === String(status) ? code !== 'P0911' : code >= first && code <= last
 }
 
 const rows: readonly Row[] = [
-  ['A card is declined', told(/P0010/, isOnce), ends('declined'), READ],
-  ['The user cancels', told(/P0030/), ends('cancel'), READ],
-  ['The payment provider has an error', told(/P0050/), ends('error'), READ],
+  ['A card is declined', states(/P0010/, isOnce), ends('declined'), READ],
+  ['The user cancels', states(/P0030/), ends('cancel'), READ],
+  ['The payment provider has an error', states(/P0050/), ends('error'), READ],
   [
     'The service cancels a payment',
     view => {
-      const { met, unclear = [] } = told(/P0040/)(view)
+      const { met, unclear = [] } = states(/P0040/)(view)
       return { met: [...met, ...view.answers.filter(hasDone('cancelPayment'))], unclear }
     },
     'nothing',
@@ -140,21 +140,21 @@ const rows: readonly Row[] = [
   ],
   [
     'The user abandons the payment, and it expires',
-    told(/P0020/, isOpen),
+    states(/P0020/, isOpen),
     passing(90 * MINUTE),
     'let your application read a payment that was open',
     'govuk-pay',
   ],
   [
     'A payment that was authorised expires',
-    told(/P0020/, isAuthorised),
+    states(/P0020/, isAuthorised),
     passing(5 * DAY),
     'let your application read a payment that was capturable',
     'govuk-pay',
   ],
   [
     'The payment is submitted when the user returns',
-    told(/^submitted/, isOnce),
+    states(/^submitted/, isOnce),
     ends('success', { confirm: false }),
     READ,
     'govuk-pay',
@@ -162,10 +162,10 @@ const rows: readonly Row[] = [
   [
     'A payment is captured days after it was made',
     answered(
-      each =>
-        hasDone('capturePayment')(each) &&
-        each.payment_id !== null &&
-        each.at - timeOf(each.payment_id) >= DAY,
+      answer =>
+        hasDone('capturePayment')(answer) &&
+        answer.payment_id !== null &&
+        answer.at - timeOf(answer.payment_id) >= DAY,
     ),
     passing(2 * DAY),
     'let your application capture a payment that was capturable',
@@ -178,26 +178,26 @@ const rows: readonly Row[] = [
   ],
   [
     'A recurring payment is declined and may be tried again',
-    told(/P0010 again/, isCharge),
+    states(/P0010 again/, isCharge),
     ends('declined', { can_retry: true }),
     CHARGE,
   ],
   [
     'A recurring payment is declined for good',
-    told(/P0010 final/, isCharge),
+    states(/P0010 final/, isCharge),
     ends('declined', { can_retry: false }),
     CHARGE,
   ],
   [
     'A recurring payment is answered created first',
-    told(/^(?:created|started)/, isCharge),
+    states(/^(?:created|started)/, isCharge),
     'nothing',
     CHARGE,
     'govuk-pay',
   ],
   [
     'The agreement is inactive when a payment is taken with it',
-    answered(each => each.agreement === 'inactive' && each.created !== undefined),
+    answered(answer => answer.agreement === 'inactive' && answer.created !== undefined),
     ends('declined', { can_retry: false }),
     'let your application take two payments with an agreement, the second one later',
   ],
@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
   ...refusals.map(([situation, does, status, code]): Row => {
     const body = { on: `${does}Payment`, answer: { status, ...(code && { code }) } }
     const then = `let your application ${does} a payment`
-    return [situation, answered(each => isSo(situation, each)), plan(body), then]
+    return [situation, answered(answer => isRefusedSo(situation, answer)), plan(body), then]
   }),
   [
     'The receiver is down for a while',
@@ -235,7 +235,7 @@ const rows: readonly Row[] = [
     'A message is as GOV.UK Pay prints it',
     view => {
       const { met, unclear } = messages(({ taken }) => taken.filter(({ govuk }) => govuk))(view)
-      // Receivers break first by the statuses of failed payments, which the API does not have.
+      // Receivers break first on the statuses of failed payments, which the API does not have.
       const failed = unclear.filter(({ operation }) => /failed|expired/.test(operation))
       return { met, unclear: failed.length > 0 ? failed : unclear }
     },
@@ -253,7 +253,7 @@ const RUN = 'run your tests with its key'
 
 type Lines = [line: string, library: string, more: string]
 
-/** What makes the situation: a command, and a call of the library. What is left to do stands in a comment. */
+/** The command and the call of the library that cause the situation. A comment says what is left to do. */
 function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
   const { behaviour, isTest, toProbe } = record
   if (only && only !== behaviour) {
@@ -290,7 +290,7 @@ const newest = (all: readonly Evidence[]): Evidence | undefined =>
     undefined,
   )
 
-/** Of each situation whether it was met; null where only the application itself can tell. */
+/** Whether each situation was met; null where only the application itself can tell. */
 export async function situationsOf(record: AccountRecord) {
   const view = viewOf(record)
   // Each part takes some milliseconds over 10,000 exchanges.
@@ -315,8 +315,8 @@ export async function situationsOf(record: AccountRecord) {
 }
 
 /**
- * What a button beside the situation does: it sends a request below /control, or leads to where a probe is sent, or a test
- * account of this behaviour is made. Undefined where only the application makes it.
+ * The button beside a situation: a request below /control that it sends, or a probe or the behaviour of a new test
+ * account, to which it leads. undefined: only the application can cause the situation.
  */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []

@@ -11,7 +11,7 @@ export type Way = {
   advice: Advice
 }
 
-/** `value` is undefined where it would have more bytes than the budget leaves. */
+/** `value` is undefined where the budget leaves too few bytes for it. */
 export type Variant = Way & { value: Buffer | undefined }
 
 /** The cause of a variant without a mistake. */

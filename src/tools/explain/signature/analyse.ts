@@ -52,7 +52,7 @@ export function analyse(asIs: Question): Promise<Analysis> {
 const withoutName = (text: string | undefined): string | undefined =>
   text?.replace(/^\s*pay-signature\s*:\s*/i, '')
 
-/** The known message that has the given body, or the given header. */
+/** The known message with this body, or with this header. */
 function messageMeant({ body, key, header, messages = [] }: Input & BodyAndKey) {
   const withBody = messages.filter(message => message.body.equals(body))
   const isOfHeader = ({ body, signing_key }: SentMessage) => header === signature(body, signing_key)
@@ -65,15 +65,15 @@ function messageMeant({ body, key, header, messages = [] }: Input & BodyAndKey) 
 }
 
 type Compared = Omit<Input, 'body' | 'key' | 'typed'> & {
-  /** Body and key that are right. */
+  /** The right body and key. */
   right: { body: Buffer; key: Buffer }
-  /** Those of the receiver, if they are known. */
+  /** The receiver's body and key, if they are known. */
   receiver: { body?: Buffer | undefined; key?: Buffer | undefined }
   /** The name of the webhook with the right key. */
   owner: string | undefined
-  /** Said where there is no mistake. */
+  /** The sentence for no mistake. */
   nothing: Analysis
-  /** What follows where no known mistake explains a signature, and body and key of the receiver show none. */
+  /** Consequences of a signature that no known mistake explains, where body and key of the receiver show none. */
   follow: (subject: string) => Follows
 }
 
@@ -95,7 +95,7 @@ function compareWithMessage(message: SentMessage, input: Input, pause: Pause): P
   return compare({ ...rest, right, receiver, owner: message.webhook, nothing, follow }, pause)
 }
 
-/** Only what is given is known to be right. */
+/** Only values that the user entered are proven right. */
 function whatFollows(
   subject: string,
   { signing_key, webhook }: SentMessage,
@@ -124,7 +124,7 @@ function noMistake(
     computed !== undefined && COMPUTED,
     key && 'the key',
     body && 'the body',
-  ].filter(each => typeof each === 'string')
+  ].filter(value => typeof value === 'string')
   const right = `${inWords(names)} ${names.length === 1 ? 'is' : 'are'} right.`
   if (header !== undefined || computed !== undefined) return match(`It matches: ${right}`)
   return {
@@ -138,10 +138,10 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
   const others = otherKeys(keys, String(right.key), owner)
   const ofReceiver: Mistake[] = []
   if (receiver.body && !receiver.body.equals(right.body))
-    ofReceiver.push(await mistakeOfBody({ given: receiver.body, right: right.body }, pause))
+    ofReceiver.push(await mistakeOfBody({ input: receiver.body, right: right.body }, pause))
   if (receiver.key && !receiver.key.equals(right.key))
     ofReceiver.push(
-      await mistakeOfKey({ given: receiver.key, right: right.key }, others, owner, pause),
+      await mistakeOfKey({ input: receiver.key, right: right.key }, others, owner, pause),
     )
   const causes = ofReceiver.map(({ cause }) => cause)
   const isOther = causes.includes('body:unknown')
@@ -163,11 +163,11 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
   }
 }
 
-/** What the receiver's code computes with its body and its key. */
+/** The signature that the receiver's code computes with its body and its key. */
 const signatureOfReceiver = ({ right, receiver }: Compared): string =>
   signature(receiver.body ?? right.body, receiver.key ?? right.key)
 
-/** The mistakes of whoever made the header, and of the receiver's code, that are not those of its body and its key. */
+/** The mistakes of the header and of the receiver's code, except those of the receiver's body and key. */
 async function mistakesOfSignatures(
   compared: Compared,
   otherKeys: readonly NamedKey[],
@@ -204,7 +204,7 @@ async function mistakesOfSignatures(
   return mistakes
 }
 
-/** What the receiver has is no further mistake. */
+/** Adds the receiver's own value to the variants, so that it counts as no further mistake. */
 function* withOneMore(variants: Iterable<Variant>, value: Buffer | undefined): Generator<Variant> {
   yield* variants
   if (value) yield { cause: AS_IS, words: 'as it is', advice: rawBody, value }
@@ -218,8 +218,8 @@ const KEY_OR_BODY: Follows = {
 }
 
 /**
- * Where no message is known: a body or a key in the form that Farthing gives it is right, and the header was made
- * wrongly; of others the header is right.
+ * Compares without a message: a body or a key in Farthing's own form is right, and the header wrong; with any other
+ * form the header is right.
  */
 async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): Promise<Analysis> {
   const { body, header, typed, keys = [], ...rest } = input
@@ -231,7 +231,7 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
     follows: Follows = { likely: PROVEN, advice: [theDigest] },
     receiver = {},
   ) => {
-    const owner = keys.find(each => each.key === String(right.key))?.name
+    const owner = keys.find(known => known.key === String(right.key))?.name
     const follow = () => follows
     const compared = { ...rest, header, keys, right, receiver, owner, follow }
     return compare({ ...compared, nothing: match(nothing) }, pause)
@@ -257,12 +257,12 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
   }
   const { messages = [] } = input
   const mistake = isApiKey(input.key)
-    ? await mistakeOfKey({ given: key, right: key }, [], undefined, pause)
+    ? await mistakeOfKey({ input: key, right: key }, [], undefined, pause)
     : unexplained(HEADER, header, { messages, isPartial: signatures.isPartial() }, KEY_OR_BODY)
   return mismatch([mistake], DOES_NOT_MATCH)
 }
 
-/** The bytes that were found, which are made once more. */
+/** Computes again the bytes of a recipe. */
 function bytesOf(recipe: Recipe['body'], variants: Iterable<Variant>): Buffer {
   for (const { cause, words, value } of variants)
     if (value && cause === recipe.cause && words === recipe.words) return value

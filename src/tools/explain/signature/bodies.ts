@@ -18,8 +18,8 @@ const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
 /**
- * The ways in which common libraries print parsed JSON, the likeliest first. Of those that print a body alike the first is
- * named, so what several languages do stands before what one of them does.
+ * The ways in which common libraries print parsed JSON, the likeliest first. The first that prints a body in a given
+ * way is named, so entries for several languages stand before those for one.
  */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
@@ -99,12 +99,12 @@ type Row = [
   advice?: Advice,
 ]
 
-/** No variant may have more than this share of all bytes, so that making it takes a part of a slice. */
+/** The largest share of all bytes for one variant, so that it takes a part of a slice. */
 const LARGEST_SHARE = 8
 
 /**
- * The body unchanged, and as common mistakes change it, the likeliest first; some may be equal. Each is made when it is asked for, and all
- * together have `VARIANT_BYTES` at most.
+ * The body unchanged, and as common mistakes change it, the likeliest first; some may be equal. Each is made on demand,
+ * and all together have `VARIANT_BYTES` at most.
  */
 export function* bodyVariants(body: Buffer): Generator<Variant> {
   yield { cause: AS_IS, words: 'as it is', advice: rawBody, value: body }
@@ -143,7 +143,7 @@ function* changesOf(body: Buffer): Generator<Row> {
   yield ['lf', 'with LF instead of CRLF', () => inBytes(latin1.replaceAll('\r\n', '\n'))]
   yield ['crlf', 'with CRLF instead of LF', () => inBytes(latin1.replace(/\r?\n/g, '\r\n'))]
   yield ['no-bom', 'without the byte order mark', () => text.replace(/^\ufeff/, ''), encoding]
-  yield* printed(text)
+  yield* reprints(text)
   yield ['crlf-end', 'with CRLF at its end', () => inBytes(`${latin1}\r\n`)]
   yield ['space', 'with a space at its end', () => inBytes(`${latin1} `)]
   yield ['bom', 'with a byte order mark before it', () => `\ufeff${text}`, encoding]
@@ -166,7 +166,7 @@ function pythonBytes(body: Buffer): string {
   return `b${quote}${text.replaceAll(quote, `\\${quote}`)}${quote}`
 }
 
-function* printed(text: string): Generator<Row> {
+function* reprints(text: string): Generator<Row> {
   const node = readJson(text.replace(/^\ufeff/, ''))
   if (!node) return
   if (node.kind === 'string') {

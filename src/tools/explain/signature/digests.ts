@@ -36,7 +36,7 @@ const BASE64URL = { cause: 'base64url', words: 'in base64url' }
 const BASE64_OF_HEX = { cause: 'base64-of-hex', words: 'in base64 of its hexadecimal form' }
 const prefixed = (prefix: string) => ({ cause: 'prefixed', words: `with ${prefix} before it` })
 
-/** What a text is in hexadecimal if a right signature was written wrongly. */
+/** The hexadecimal form of a text, for each way to write a right signature wrongly. */
 export function rewritten(text: string): (Digest & { hex: string })[] {
   const bare = text
     .trim()
@@ -53,13 +53,13 @@ export function rewritten(text: string): (Digest & { hex: string })[] {
   ]
 }
 
-/** The first digits of a signature, where the text may be these. Fewer than 8 could match by chance. */
+/** The text, if it may be the first digits of a signature. Fewer than 8 could match by chance. */
 export const cutOff = (text: string): string | undefined => {
   const bare = text.trim()
   return /^[0-9a-f]{8,}$/.test(bare) ? bare : undefined
 }
 
-/** What the text of a digest of any kind is in hexadecimal. */
+/** The hexadecimal form of a digest of any kind. */
 export const inHex = (text: string): string => {
   const bare = text.trim()
   return /^[0-9a-f]+$/i.test(bare)
@@ -67,7 +67,7 @@ export const inHex = (text: string): string => {
     : Buffer.from(bare, 'base64').toString('hex')
 }
 
-/** The forms that code computes and compares with the header, the likeliest first, each of this body and key. */
+/** Forms of the signature of this body and key that code wrongly compares with the header, the likeliest first. */
 export function wrongDigests(body: Buffer, key: Buffer): (Digest & { text: string })[] {
   const hex = signature(body, key)
   const bytes = Buffer.from(hex, 'hex')

@@ -12,18 +12,18 @@ type JsonNode =
   | { kind: 'literal'; text: string }
 
 export type Style = {
-  /** Between entries, and between a key and its value, where there is no indent. */
+  /** The text between entries, and between a key and its value, where there is no indent. */
   comma?: string
   colon?: string
   /** Spaces for each level. */
   indent?: number
-  /** Prints a string with its quotes. Without it as JSON.stringify does. */
+  /** Prints a string with its quotes. Default: as JSON.stringify does. */
   string?: (value: string) => string
   sorted?: boolean
   /** How an empty object and an empty list are printed. */
   empty?: string
   emptyList?: string
-  /** With an indent: empty ones end on a line of their own. */
+  /** With an indent: whether empty objects and lists end on a line of their own. */
   opensEmpty?: boolean
 }
 
@@ -67,7 +67,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Whether it is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
+/** Whether a text is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
 export function isTooDeep(text: string): boolean {
   let depth = 0
   for (const [token] of isJson(text) ? text.matchAll(TOKEN) : []) {
@@ -81,7 +81,7 @@ export function isTooDeep(text: string): boolean {
 const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number =>
   one < other ? -1 : Number(one > other)
 
-/** Returns undefined where it would have more than `most` characters, and prints no more than these. */
+/** Returns undefined where the text would have more than `most` characters, and prints no more than these. */
 export function printJson(root: JsonNode, style: Style, most = Infinity): string | undefined {
   const { string = JSON.stringify, sorted, indent, empty = '{}', emptyList = '[]' } = style
   const colon = style.colon ?? (indent === undefined ? ':' : ': ')

@@ -13,10 +13,10 @@ export const otherKeys = (keys: readonly NamedKey[], own: string, owner?: string
       name: name === owner ? `another webhook that is named ${name} too` : name,
     }))
 
-/** The form in which Farthing makes signing keys. */
+/** The form of Farthing's signing keys. */
 export const isSigningKey = (key: string): boolean => /^webhook_test_[0-9a-v]{26}$/.test(key)
 
-/** Bytes of a key that is compared. */
+/** The most bytes of a key that is compared. */
 const LONGEST_KEY = 1_024
 
 /** Why a key is not compared, in a sentence; undefined for one that is. */
@@ -31,8 +31,8 @@ export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
 /**
- * The key unchanged, other keys that are used by mistake, and the key as common mistakes change it, the likeliest first.
- * Of equal ones the first.
+ * The key unchanged, other keys that are used by mistake, and the key as common mistakes change it, the likeliest
+ * first. Of equal keys only the first is kept.
  */
 export function keyVariants(
   key: Buffer,

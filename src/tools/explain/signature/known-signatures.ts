@@ -1,4 +1,4 @@
-/** The signatures that known mistakes give, so that any text can be looked up among them. */
+/** The signatures of known mistakes, so that any text can be looked up among them. */
 import { PAIR_BYTES } from '../../../core/budgets.ts'
 import type { Pause } from '../../../core/turns.ts'
 import { signature } from '../../../pay/webhooks/webhook.ts'
@@ -11,8 +11,8 @@ export type Recipe = { body: Way; key: Way; digest: Digest }
 export type KnownSignatures = Awaited<ReturnType<typeof knownSignatures>>
 
 /**
- * The kinds of signatures that are computed from bodies and keys. `single`: as it should be, from a body and a key of
- * which at most one is wrong. The next kind is computed when those before do not explain a text.
+ * The kinds of signatures that are computed from bodies and keys. `single`: the right digest, of a body and a key of
+ * which at most one is wrong. A kind is computed only when the kinds before do not explain a text.
  */
 const kinds = ['single', 'other digests', 'both wrong'] as const
 
@@ -25,21 +25,21 @@ export async function knownSignatures(
   pause: Pause,
 ) {
   const single = await waysOf(bodies(), keys, 'single', pause)
-  const made = [single]
+  const computed = [single]
   return {
-    /** The single ones, by the signature. */
+    /** The recipes of the kind `single`, by signature. */
     ways: single.ways,
     /** The way to this text with the fewest mistakes. */
     async find(text: string, pause: Pause): Promise<Recipe | undefined> {
       for (const [i, kind] of kinds.entries()) {
-        made[i] ??= await waysOf(bodies(), keys, kind, pause)
-        const recipe = lookUp(made[i].ways, text)
+        computed[i] ??= await waysOf(bodies(), keys, kind, pause)
+        const recipe = lookUp(computed[i].ways, text)
         if (recipe) return recipe
       }
       return undefined
     },
-    /** Whether some were left out until now, because the body is large. */
-    isPartial: () => made.some(({ isPartial }) => isPartial),
+    /** Whether signatures were left out until now, because the body is large. */
+    isPartial: () => computed.some(({ isPartial }) => isPartial),
   }
 }
 
@@ -86,7 +86,7 @@ function lookUp(ways: ReadonlyMap<string, Recipe>, text: string): Recipe | undef
     whole &&
       writtenAs(whole[1], { cause: 'cut-off', words: `cut off after ${start.length} digits` }),
   ]
-  const found = recipes.filter(each => each !== undefined && each !== '')
+  const found = recipes.filter(recipe => recipe !== undefined && recipe !== '')
   return found.toSorted((a, b) => mistakesOf(a) - mistakesOf(b))[0]
 }
 

@@ -21,19 +21,19 @@ export type Mistake = {
   words: string
   /** The changes to make. */
   advice: readonly Advice[]
-  /** Identifiers of the messages that it concerns. */
+  /** Identifiers of the messages that the mistake concerns. */
   messages?: string[]
-  /** Sentences that follow. */
+  /** Further sentences. */
   more?: readonly string[]
-  /** The right key, where most likely the receiver has another one. */
+  /** The right key, if the receiver most likely has another one. */
   keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
-/** What is given, and what would be right. */
-type Compared = { given: Buffer; right: Buffer }
+/** A value that the user entered, and the right one. */
+type Comparison = { input: Buffer; right: Buffer }
 
 /** The mistake in a body that differs from the true one. */
-export const mistakeOfBody = async (compared: Compared, pause: Pause): Promise<Mistake> =>
+export const mistakeOfBody = async (compared: Comparison, pause: Pause): Promise<Mistake> =>
   (await mistakeOf('body', compared, bodyVariants, pause)) ?? {
     cause: 'body:unknown',
     words: 'the body given is not that of the message',
@@ -42,16 +42,16 @@ export const mistakeOfBody = async (compared: Compared, pause: Pause): Promise<M
 
 /** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
 export async function mistakeOfKey(
-  compared: Compared,
+  compared: Comparison,
   keys: readonly NamedKey[],
   owner: string | undefined,
   pause: Pause,
 ): Promise<Mistake> {
-  if (isApiKey(compared.given.toString())) {
+  if (isApiKey(compared.input.toString())) {
     const words = `the key given is an API key, which signs nothing${signedWith(owner)}`
     return { cause: 'key:api-key', words, advice: [apiKey] }
   }
-  const found = await mistakeOf('key', compared, each => keyVariants(each, { keys }), pause)
+  const found = await mistakeOf('key', compared, bytes => keyVariants(bytes, { keys }), pause)
   const words = `the key given is not that of ${owner ?? 'the message'}`
   if (!found) return { cause: 'key:unknown', words, advice: [otherKey] }
   const needed = found.cause === 'key:other-webhook' ? signedWith(owner) : ''
@@ -61,17 +61,17 @@ export async function mistakeOfKey(
 const signedWith = (owner: string | undefined): string =>
   owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
 
-/** Whether what is given is a variant of the truth, or the truth one of it. */
+/** Whether the input is a variant of the right value, or the reverse. */
 async function mistakeOf(
   part: 'body' | 'key',
-  { given, right }: Compared,
+  { input, right }: Comparison,
   variantsOf: (value: Buffer) => Iterable<Variant>,
   pause: Pause,
 ): Promise<Mistake | undefined> {
   const [what, name] = [`the ${part} given`, part === 'body' ? 'the message' : 'the signing key']
   for (const [from, to, is, not] of [
-    [right, given, `${what} is ${name}`, ''],
-    [given, right, `${name} is ${what}`, 'not-'],
+    [right, input, `${what} is ${name}`, ''],
+    [input, right, `${name} is ${what}`, 'not-'],
   ] as const)
     for (const { value, cause, words, advice } of variantsOf(from)) {
       if (value?.equals(to))
@@ -82,8 +82,8 @@ async function mistakeOf(
 }
 
 /**
- * How a signature was made wrongly, but for these causes. `subject` names the signature, and
- * `owner` the webhook whose key it should be made with.
+ * The mistakes of a signature, but for these causes. `subject` names the signature, and `owner` the webhook whose key
+ * it should be made with.
  */
 export function mistakesOfSignature(
   { body, key, digest }: Recipe,
@@ -124,11 +124,11 @@ export function mismatch(mistakes: readonly Mistake[], start: string, end = ''):
     ...mistakes.flatMap(({ more = [] }) => more),
     end,
   ]
-  const messages = mistakes.flatMap(each => each.messages ?? [])
-  const keyToCompare = mistakes.find(each => each.keyToCompare)?.keyToCompare
+  const messages = mistakes.flatMap(mistake => mistake.messages ?? [])
+  const keyToCompare = mistakes.find(mistake => mistake.keyToCompare)?.keyToCompare
   return {
     verdict: 'mismatch',
-    sentence: sentences.filter(each => each !== '').join(' '),
+    sentence: sentences.filter(text => text !== '').join(' '),
     causes: mistakes.map(({ cause }) => cause),
     advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
     ...(messages.length > 0 && { messages }),
@@ -136,12 +136,12 @@ export function mismatch(mistakes: readonly Mistake[], start: string, end = ''):
   }
 }
 
-/** What follows where no known mistake explains a signature: what is likely, in a sentence, and what to do. */
+/** The consequences of a signature that no known mistake explains: what is likely, in a sentence, and what to do. */
 export type Follows = Pick<Mistake, 'advice' | 'keyToCompare'> & { likely: string }
 
 const TOO_MANY = 'Not all combinations of mistakes were tried, because the body is large.'
 
-/** A signature that no known mistake explains. It may be that of one of these messages, or no signature. */
+/** A signature that no known mistake explains: it may belong to one of these messages, or be no signature. */
 export function unexplained(
   subject: string,
   text: string,
@@ -172,6 +172,6 @@ export function unexplained(
   return { cause: 'unknown', words, more: [isPartial ? TOO_MANY : '', likely], ...follows }
 }
 
-/** Says of a signing key as much as is needed to compare it, and no more. */
+/** Shows only as much of a signing key as a comparison needs. */
 export const likelyOtherKey = (key: string, webhook: string): string =>
   `Most likely your receiver has another signing key. That of ${webhook} has ${key.length} characters and ends with ${key.slice(-4)}: let your receiver print the length and the last four characters of the key that it reads.`

@@ -1,10 +1,9 @@
-/** What somebody wants to know of a signature, and what is said of it. */
+/** A question about a signature, and its answer. */
 import type { Advice } from './advice.ts'
 
 /** A signing key of the account, and the webhook that has it. */
 export type NamedKey = { name: string; key: string }
 
-/** A message as it was sent. */
 export type SentMessage = {
   message_id: string
   body: Buffer
@@ -13,7 +12,7 @@ export type SentMessage = {
   webhook: string
 }
 
-/** What somebody has, and what it may be compared with. */
+/** The values that a user has, and others to compare them with. */
 export type Input = {
   /** The header Pay-Signature as the receiver got it. */
   header?: string | undefined
@@ -21,7 +20,7 @@ export type Input = {
   computed?: string | undefined
   /** The bytes whose signature was checked. */
   body?: Buffer | undefined
-  /** As the receiver has it, never trimmed. */
+  /** The signing key of the receiver, never trimmed. */
   key?: string | undefined
   /** The body was typed into a form, which turns each LF into CRLF. */
   typed?: boolean | undefined
@@ -35,11 +34,11 @@ export type Input = {
 
 export type BodyAndKey = { body: Buffer; key: string }
 
-/** With a message, body and key are given only where the receiver may have others. At least one value is given. */
+/** With a message, body and key are needed only where the receiver may have others. At least one value is needed. */
 export type Question = Input & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
 
 export type Analysis = {
-  /** `no-mistake`: no signature was given, and what was given is right. */
+  /** `no-mistake`: without a signature, and the other values are right. */
   verdict: 'match' | 'no-mistake' | 'mismatch'
   /** The result in one or two sentences. */
   sentence: string
@@ -48,9 +47,9 @@ export type Analysis = {
   /** The changes to make. */
   advice: Advice[]
   difference?: Difference
-  /** Identifiers of other messages whose signature was given. */
+  /** Identifiers of other messages whose signature was entered. */
   messages?: string[]
-  /** Most likely the receiver has another key than this message's. */
+  /** The key of this message, if the receiver most likely has another one. */
   keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
@@ -59,13 +58,13 @@ export type Difference = ReturnType<typeof differenceOf>
 
 const AROUND = 8
 
-/** Bodies that differ have a first byte in which they do, which may be the end of one. */
-export function differenceOf(sent: Buffer, given: Buffer) {
+/** The bodies must differ. Their first difference may be the end of one. */
+export function differenceOf(sent: Buffer, received: Buffer) {
   let offset = 0
-  while (offset < sent.length && sent[offset] === given[offset]) offset += 1
+  while (offset < sent.length && sent[offset] === received[offset]) offset += 1
   const excerpt = (bytes: Buffer) => {
     const part = bytes.subarray(Math.max(0, offset - AROUND), offset + AROUND)
     return { hex: part.toString('hex').replace(/..(?=.)/g, '$& '), text: part.toString('utf8') }
   }
-  return { offset, sent: excerpt(sent), given: excerpt(given) }
+  return { offset, sent: excerpt(sent), given: excerpt(received) }
 }

@@ -5,7 +5,7 @@ import { wrongDigests } from './digests.ts'
 import type { KnownSignatures, Recipe } from './known-signatures.ts'
 import { type Mistake, mistakesOfSignature } from './mistakes.ts'
 
-/** A body and a key that are right, and the name of the webhook that has the key. */
+/** The right body and key, and the name of the webhook that has the key. */
 export type Truth = { body: Buffer; key: Buffer; owner: string }
 
 export type WrongSignature = Mistake & {
@@ -16,8 +16,8 @@ export type WrongSignature = Mistake & {
 }
 
 /**
- * Those with one mistake. First the keys of other webhooks, in their order, and then in turn the likeliest mistakes with
- * the key, the digest and the body. Without those whose signature is right, such as reading plain ASCII as Latin-1.
+ * Signatures with one mistake. First the keys of other webhooks, in order, then in turn the likeliest mistakes with the
+ * key, the digest and the body. Leaves out those that sign rightly, such as plain ASCII read as Latin-1.
  */
 export function wrongSignatures(
   { body, key, owner }: Truth,
@@ -45,6 +45,6 @@ function shortOf({ body, key, digest }: Recipe): string {
   return isWrong(key) ? `the key ${key.words}` : `the signature ${digest.words}`
 }
 
-/** The mistakes of a receiver that computes such a signature. */
+/** The mistakes of a receiver that computes this signature. */
 export const mistakesIn = (recipe: Recipe, owner: string): Mistake[] =>
   mistakesOfSignature(recipe, { subject: 'what it computes', owner, except: [] })
