@@ -71,6 +71,7 @@ describe('A file of src', () => {
       'pay/webhooks/attempts',
       'platform/database/sqlite/sqlite',
       'platform/http/long-json',
+      'platform/outbound/delivery-slots',
       'platform/outbound/send',
       'tools/control/wait',
       'tools/deliver/listeners',

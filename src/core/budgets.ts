@@ -38,15 +38,15 @@ export const RECORD_ROWS = 10_000
 /** Exchanges in the record of a test account. Held by test/contract/recorder/keeping.test.ts. */
 export const TEST_RECORD_ROWS = 1_000
 
-/** Exchanges of an account, and of all accounts, that are recorded at once, and as many refusals of all. The others are only counted, except those of test accounts. Held by test/recorder/admission.test.ts. */
+/** Exchanges of an account, and of all accounts, recorded at once, and as many refusals of all. The others are only counted, except those of test accounts. Held by test/recorder/admission.test.ts. */
 export const RECORDED_AT_ONCE = 2_000
-/** Exchanges of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
+/** Exchanges of an account recorded each second after that. Held by test/recorder/admission.test.ts. */
 export const RECORDED_A_SECOND = 100
 /** Exchanges of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
 export const ALL_RECORDED_A_SECOND = 400
-/** Refusals of an account that are recorded at once. Held by test/recorder/admission.test.ts. */
+/** Refusals of an account recorded at once. Held by test/recorder/admission.test.ts. */
 export const REFUSALS_AT_ONCE = 500
-/** Refusals of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
+/** Refusals of an account recorded each second after that. Held by test/recorder/admission.test.ts. */
 export const REFUSALS_A_SECOND = 20
 /** Refusals of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
 export const ALL_REFUSALS_A_SECOND = 200
@@ -60,7 +60,7 @@ export const HELD_RESPONSE_BYTES = 64 * KB
 
 /** Bytes of a page of a list of the control API. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
-/** Requests of an account with its test accounts that read its record, show its pages or compare signatures at once. Held by test/contract/control/waiting.test.ts. */
+/** Requests of an account that read its record, show its pages or compare signatures at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
 /** Requests of all accounts that do so at once. Held by test/contract/console/turns.test.ts. */
 export const ALL_RECORD_READERS = 8
@@ -77,6 +77,8 @@ export const TEST_ACCOUNTS = 10_000
 export const REQUESTS_IN_PROGRESS = 1_000
 /** Requests in progress of an account with its test accounts, while no other has any: at most four times what is left to others. Held by test/contract/http/places.test.ts. */
 export const REQUESTS_OF_ACCOUNT = 800
+/** Requests of an account below /control in progress beyond these, so that it can reset itself. Held by test/contract/http/places.test.ts. */
+export const CONTROL_REQUESTS = 10
 /** Requests in progress without a key, until their token has named an account. Held by test/contract/http/places.test.ts. */
 export const UNNAMED_REQUESTS = 100
 /** Requests that wait until one of these ends. Held by test/contract/http/places.test.ts. */
@@ -107,13 +109,15 @@ export const FILE_FORM_BYTES = 256 * KB
 /** Fields of a form. Held by test/contract/http/forms.test.ts. */
 export const FORM_FIELDS = 100
 
-/** Open connections to the port of the metrics. Held by test/metrics/metrics.test.ts. */
+/** Open connections to the metrics. Held by test/metrics/metrics.test.ts. */
 export const METRICS_CONNECTIONS = 100
 
-/** Deliveries at once to one host or listener; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
+/** Deliveries of an account at once to one host or listener; more wait. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES_TO_HOST = 64
 /** Deliveries at once to all hosts, and to the listeners of an account and its test accounts. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES = 256
+/** Deliveries of an account at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
+export const DELIVERIES_OF_ACCOUNT = 192
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
 /** Pieces of a receiver's response that are read. Held by test/webhooks/send.test.ts. */

@@ -108,6 +108,8 @@ export type Post = {
   /** Asked before each request that follows from these two. */
   goesOn?: () => Promise<boolean>
   keepsAnswer?: boolean
+  /** The account whose slots it takes. */
+  account?: Account
 }
 
 /** `most`: redirects one after the other. The others are statuses: of a GET without headers and body, and of the same request. */

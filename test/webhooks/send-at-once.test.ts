@@ -95,6 +95,33 @@ describe('Concurrent messages:', () => {
 })
 
 describe('Sending to many hosts', () => {
+  test('An account gets at most 192 of them, and its hosts keep no other account waiting.', async () => {
+    const receiver = await receiverThat({ onRequest: nothing, plain: true })
+    const send = loopbackSend()
+    const tests = newAccount('tests')
+    const child = { ...newAccount('tests.1'), parent: 'tests' }
+    const hanging = HOSTS.flatMap(host =>
+      Array.from({ length: 60 }, (_, i) =>
+        send({
+          ...postTo(`http://${host}:${receiver.port}/`),
+          account: i % 2 ? tests : child,
+          timeout: 60_000,
+        }),
+      ),
+    )
+    const other = await receiverThat({ plain: true })
+    for (const host of HOSTS) {
+      const message = postTo(`http://${host}:${other.port}/`)
+      const { result } = await send({ ...message, account: newAccount('others') })
+      assert.equal(result, '200 OK')
+    }
+    while (receiver.connections() < 192) await setTimeout(10)
+    assert.equal(receiver.connections(), 192)
+    send.close()
+    await receiver.close()
+    await Promise.all(hanging)
+  })
+
   test('All hosts together get at most 256 requests at once; the others wait and are sent.', async t => {
     // A slow machine needs longer for so many than a message may wait.
     holdWork(t)
@@ -113,8 +140,13 @@ describe('Sending to many hosts', () => {
     })
     const send = loopbackSend()
     const outcomes = await Promise.all(
-      HOSTS.flatMap(host =>
-        Array.from({ length: 60 }, () => send(postTo(`http://${host}:${receiver.port}/`))),
+      HOSTS.flatMap((host, i) =>
+        Array.from({ length: 60 }, () =>
+          send({
+            ...postTo(`http://${host}:${receiver.port}/`),
+            account: newAccount(`account ${i % 2}`),
+          }),
+        ),
       ),
     )
     assert.ok(most <= 256, `${most} requests at once`)

@@ -52,7 +52,7 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
           workFor(place, done)
         }
         const account: Account | undefined = request.account // there is none without a key
-        if (account) go(places.enter(ownerOf(account), area !== 'api'))
+        if (account) go(places.enter(ownerOf(account), area))
         else {
           const place = places.enterUnnamed(reply.raw)
           if (place instanceof Promise) place.then(go, done)

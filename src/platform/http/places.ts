@@ -1,6 +1,7 @@
 /** The places of requests in progress. Accounts have places, so that one account cannot take all. */
 import type { EventEmitter } from 'node:events'
 import {
+  CONTROL_REQUESTS,
   REQUESTS_IN_PROGRESS,
   REQUESTS_OF_ACCOUNT,
   TURN_WAIT_MS,
@@ -10,6 +11,7 @@ import {
 import { overloaded } from '../../core/errors.ts'
 import type { Guest } from '../../core/guests.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
+import type { AreaName } from './areas.ts'
 
 /** Accounts that are remembered while they have no request. */
 const MOST_IDLE = 1_000
@@ -50,12 +52,13 @@ export function createPlaces() {
     return holder
   }
 
-  /** Undefined if there is no place, or if the account would then have more than its share of what is left. */
-  function take(owner: string): Holder | undefined {
+  /** Undefined if there is no place, or if the account would then have more than its share of what is left, and `beyond` more. */
+  function take(owner: string, beyond = 0): Holder | undefined {
     const holder = holderOf(owner)
     const left = REQUESTS_IN_PROGRESS - taken - 1
     const share = REQUESTS_OF_ACCOUNT / (REQUESTS_IN_PROGRESS - REQUESTS_OF_ACCOUNT)
-    if (left < 0 || holder.held + 1 > share * left) return undefined
+    // With one request more, `share` places fewer would be its own.
+    if (left < 0 || holder.held + 1 > share * left + (share + 1) * beyond) return undefined
     count(holder, 1)
     return holder
   }
@@ -82,9 +85,9 @@ export function createPlaces() {
 
   return {
     /** Undefined if the account has no place left. A request that waits for several things at once has an object of its own. */
-    enter(owner: string, isOwn: boolean): Place | undefined {
-      const holder = take(owner)
-      return isOwn && holder ? new OwnPlace(holder) : holder
+    enter(owner: string, area: AreaName): Place | undefined {
+      const holder = take(owner, area === 'control' ? CONTROL_REQUESTS : 0)
+      return area !== 'api' && holder ? new OwnPlace(holder) : holder
     },
     /** For a request without a key, now or after a while. Undefined if too many wait, or `client` closes. */
     enterUnnamed(client: EventEmitter): Place | undefined | Promise<Place | undefined> {

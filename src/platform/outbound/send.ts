@@ -2,20 +2,15 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import {
-  ANSWER_BYTES,
-  ANSWER_PIECES,
-  DELIVERIES,
-  DELIVERIES_TO_HOST,
-  KEPT_ANSWER_BYTES,
-} from '../../core/budgets.ts'
+import { ownerOf } from '../../core/account.ts'
+import { ANSWER_BYTES, ANSWER_PIECES, KEPT_ANSWER_BYTES } from '../../core/budgets.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import type { AttemptResult, ReceiverResponse, Resolve } from '../../core/ports.ts'
-import { createSlots } from '../../core/slots.ts'
 import { http, loadHttps } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
+import { createDeliverySlots } from './delivery-slots.ts'
 import { createFollow, type Hop, type Next } from './follow.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
@@ -64,7 +59,7 @@ type SendOptions = {
 export function createSend(options: SendOptions) {
   const { resolve, allowed, userAgent } = options
   const agents: Agents = { http: createAgent() }
-  const takeSlot = createSlots(DELIVERIES_TO_HOST, DELIVERIES)
+  const takeSlot = createDeliverySlots()
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
 
@@ -86,11 +81,12 @@ export function createSend(options: SendOptions) {
   }
 
   const sendOnce = async (hop: Hop) => {
-    const { url: target, body, timeout = DEADLINE_MS, keepsAnswer = false } = hop
+    const { url: target, body, timeout = DEADLINE_MS, keepsAnswer = false, account } = hop
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const slot = takeSlot(hostOf(url), timeout - SLOT_MARGIN_MS)
+    const owner = account ? ownerOf(account) : ''
+    const slot = takeSlot(owner, hostOf(url), timeout - SLOT_MARGIN_MS)
     // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)

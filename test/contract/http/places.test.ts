@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
+  CONTROL_REQUESTS,
   REQUESTS_IN_PROGRESS,
   REQUESTS_OF_ACCOUNT,
   UNNAMED_REQUESTS,
@@ -15,7 +16,7 @@ type Places = ReturnType<typeof createPlaces>
 /** Takes places of the account until it is refused. */
 function takeAll({ enter }: Places, owner: string): Place[] {
   const taken: Place[] = []
-  for (let place = enter(owner, false); place; place = enter(owner, false)) taken.push(place)
+  for (let place = enter(owner, 'api'); place; place = enter(owner, 'api')) taken.push(place)
   return taken
 }
 
@@ -26,19 +27,32 @@ test('An account takes at most 800 of 1,000 places, and another always finds one
   const counts = ['second', 'third', 'fourth'].map(name => takeAll(places, name).length)
   assert.ok(counts.every(count => count > 0))
   assert.ok(counts.reduce((a, b) => a + b, first.length) < REQUESTS_IN_PROGRESS)
-  assert.equal(places.enter('first', false), undefined)
+  assert.equal(places.enter('first', 'api'), undefined)
   first.pop()?.leave()
   first.pop()?.leave()
-  assert.ok(places.enter('stranger', false))
+  assert.ok(places.enter('stranger', 'api'))
+})
+
+test('An account whose places are all taken has ten more for control', () => {
+  const places = createPlaces()
+  const taken = takeAll(places, 'first')
+  const control = Array.from({ length: CONTROL_REQUESTS + 1 }, () =>
+    places.enter('first', 'control'),
+  )
+  assert.equal(control.filter(Boolean).length, CONTROL_REQUESTS)
+  assert.equal(places.enter('first', 'api'), undefined)
+  assert.ok(places.enter('stranger', 'api'))
+  for (const place of [...taken, ...control]) place?.leave()
+  assert.ok(places.enter('first', 'api'))
 })
 
 test('A request has no place while it rests, once however many things it waits for', () => {
   const places = createPlaces()
-  const own = places.enter('first', true)
+  const own = places.enter('first', 'console')
   const others = takeAll(places, 'first')
   const [one, other] = [own?.rest(), own?.rest()]
-  assert.ok(places.enter('first', false))
-  assert.equal(places.enter('first', false), undefined)
+  assert.ok(places.enter('first', 'api'))
+  assert.equal(places.enter('first', 'api'), undefined)
   other?.()
   one?.()
   own?.leave()
