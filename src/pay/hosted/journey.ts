@@ -39,7 +39,8 @@ export type JourneyStep = Site &
 export type PageOrRedirect =
   | {
       status: 200 | 400
-      page: string /** Its form may lead to any http address. */
+      page: string
+      /** Whether the form of the page may lead to any http address. */
       toHttp?: boolean
     }
   | { location: string }
