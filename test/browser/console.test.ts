@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pages } from '../../src/tools/console/pages.ts'
-import { findExchanges } from '../../src/tools/record/store.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
@@ -11,7 +10,6 @@ import {
   shareBrowser,
   styleOf,
   type Visitor,
-  visit,
   visitInOneWindow,
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
@@ -19,7 +17,6 @@ import { signIn } from '../support/console.ts'
 import { addressesOf, openDetails, pageStates, press, useAs } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { ask } from '../support/control.ts'
-import { fillWithHostile } from '../support/hostile-account.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
@@ -215,61 +212,6 @@ describe('The console', () => {
         `Math.max(...[...document.querySelectorAll('pre')].map(each => each.scrollWidth - each.clientWidth))`,
       )
       assert.equal(cut, 0, 'a listing wraps, so it needs no focus to be scrolled')
-    }))
-
-  test('no page runs a script that others wrote, and each keeps to its content security policy', async t => {
-    const { api, room, payment_id, close } = await fillWithHostile(service)
-    t.after(close)
-    const order = { limit: 50, order: 'newest' } as const
-    const exchanges = await findExchanges(service.database, room, {}, order)
-    const ofKind = (wanted: string) => exchanges.find(({ kind }) => kind === wanted)
-    const { exchange_id, message_id } = ofKind('out') ?? {}
-    assert.ok(exchange_id && message_id)
-    const { cookie: session = '' } = await signIn(service, api)
-    const visitAll = async ({ page, requests }: Visitor) => {
-      const dialogs: string[] = []
-      page.on('dialog', dialog => {
-        dialogs.push(dialog.message())
-        void dialog.dismiss()
-      })
-      await page.addInitScript(
-        'window.reports = []; addEventListener("securitypolicyviolation", ({ violatedDirective, sample }) => reports.push(violatedDirective + " " + sample))',
-      )
-      for (const path of [
-        'payments',
-        `payments/${payment_id}`,
-        'requests',
-        `requests/${ofKind('api')?.exchange_id}`,
-        `requests/${exchange_id}`,
-        'webhooks',
-        `messages/${message_id}`,
-        'signature',
-      ]) {
-        await at(page, path)
-        await openDetails(page)
-        assert.deepEqual(await look(page, 'reports'), [], path)
-      }
-      assert.deepEqual(dialogs, [])
-      const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))
-      assert.deepEqual(foreign, [])
-    }
-    await visit(browser(), {}, visitor => useAs(service.baseUrl, session, visitor, visitAll))
-  })
-
-  test('a form of another origin does nothing, and a link from there finds nobody signed in', () =>
-    signedIn(async ({ page }) => {
-      const { payment_id } = await api.createPayment()
-      const target = `${service.baseUrl}/console/payments/${payment_id}/complete`
-      await page.route('http://receiver.test:1/', route =>
-        route.fulfill({
-          contentType: 'text/html',
-          body: `<form method="post" action="${target}"><input name="scenario" value="success"><button>x</button></form>`,
-        }),
-      )
-      await page.goto('http://receiver.test:1/')
-      await press(page, 'button')
-      const { state } = (await api.get(`/v1/payments/${payment_id}`)).body
-      assert.equal(state.status, 'created')
     }))
 
   test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>

@@ -145,28 +145,6 @@ for (const [language, javaScriptEnabled] of [
   })
 }
 
-test('The page of a declined card has a button that leads to return_url', () =>
-  inWindow(async visitor => {
-    const payment = await newPayment('en')
-    await visitor.page.goto(pageOf(payment))
-    await choose(visitor.page, 'declined')
-    assert.equal(await heading(visitor), messages.en.declined.heading)
-    assert.deepEqual(await codeOf(payment), ['failed', 'P0010'])
-    await visitor.page.click('#return-url')
-    await visitor.page.waitForURL(returnUrl())
-    assert.deepEqual(visitor.complaints, [])
-  }))
-
-test('Cancel on the first page cancels, whichever scenario is chosen', () =>
-  inWindow(async visitor => {
-    const payment = await newPayment('en')
-    await visitor.page.goto(pageOf(payment))
-    await visitor.page.check('#scenario')
-    await press(visitor.page, '#cancel-payment')
-    assert.equal(await heading(visitor), messages.en.cancel.heading)
-    assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
-  }))
-
 describe('The content security policy', () => {
   test('The browser may follow the redirect after Confirm to return_url and from there to a third site, over http if its host is in FARTHING_RETURN_HOSTS', () =>
     inWindow(async ({ page, complaints }) => {
@@ -180,16 +158,6 @@ describe('The content security policy', () => {
         await page.click('#confirm')
         await page.waitForURL(third)
       }
-      assert.deepEqual(complaints, [])
-    }))
-
-  test('The browser may follow the redirect after a form that was sent too late', () =>
-    inWindow(async ({ page, complaints }) => {
-      const payment = await newPayment('en', { return_url: returnUrl('/onward') })
-      await page.goto(pageOf(payment))
-      await api.post(payment._links.cancel.href)
-      await choose(page, 'declined')
-      await page.waitForURL(/third/)
       assert.deepEqual(complaints, [])
     }))
 })
@@ -234,27 +202,6 @@ describe('Going back, reloading and pressing twice', () => {
       // A browser fires this event when it restores a page. Under a test it keeps none.
       await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
       await page.waitForURL(returnUrl())
-    }))
-
-  test('Every page can be reloaded without a further effect', () =>
-    inWindow(async visitor => {
-      const { page } = visitor
-      const payment = await newPayment('en')
-      await page.goto(pageOf(payment))
-      await page.reload()
-      assert.equal(await heading(visitor), messages.en.details.heading)
-      await press(page, '#submit-card-details')
-      await page.reload()
-      assert.equal(await page.locator('[role=alert]').count(), 1)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-      await choose(page, 'success')
-      await page.reload()
-      assert.equal(await heading(visitor), messages.en.confirm.heading)
-      await press(page, '#cancel-payment')
-      assert.equal(await heading(visitor), messages.en.cancel.heading)
-      await page.reload()
-      await page.waitForURL(returnUrl())
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
     }))
 
   for (const javaScriptEnabled of [true, false])

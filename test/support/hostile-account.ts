@@ -46,5 +46,5 @@ export async function fillWithHostile(service: Service) {
     'select room from accounts where name = $1',
     [name],
   )
-  return { api, room: account?.room ?? '', payment_id, close: () => receiver.close() }
+  return { api, room: account?.room ?? '', close: () => receiver.close() }
 }

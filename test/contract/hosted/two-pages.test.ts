@@ -62,6 +62,7 @@ onSharedDatabases(
         const { api, payment } = await newPayment(service(), {
           amount: 10_000_000,
           email: 'trader@example.org',
+          metadata: { note: 'for the service alone' },
           prefilled_cardholder_details: {
             cardholder_name: 'Gwen Hughes',
             billing_address: { line1: 'شقة ٣', city: 'Sampleton', country: 'IE' },
@@ -78,6 +79,7 @@ onSharedDatabases(
           assert.equal(text('email'), 'trader@example.org')
           assert.equal(text('address'), 'شقة ٣SampletonIreland')
           assert.ok(page.text.includes('<bdi>شقة ٣</bdi><br><bdi>Sampleton</bdi>'))
+          assert.ok(!page.text.includes('for the service alone'))
         }
       })
 
