@@ -22,14 +22,13 @@ export type Console = {
   cookie: string | undefined
   /** `path` is below /console. */
   get(path: string, headers?: Record<string, string>): Promise<Shown>
-  post(
-    path: string,
-    fields?: Record<string, string> | string[][],
-    headers?: Record<string, string>,
-  ): Promise<Shown>
+  post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<Shown>
   /** Asks, as the script of a live page does, whether the page still shows what it showed. */
   look(path: string, page: Shown): Promise<Look>
 }
+
+/** A FormData is sent as a form with files, a text as it is. */
+export type Fields = Record<string, string> | string[][] | FormData | string
 
 /** `status` is 304 if nothing has changed. */
 export type Look = { status: number; newer: number; ago: number | undefined }
@@ -64,8 +63,11 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Conso
   return {
     cookie,
     get: (path, headers = {}) => ask(path, { headers }),
-    post: (path, fields = {}, headers = {}) =>
-      ask(path, { method: 'POST', body: new URLSearchParams(fields), headers }),
+    post: (path, fields = {}, headers = {}) => {
+      const isReady = typeof fields === 'string' || fields instanceof FormData
+      const body = isReady ? fields : new URLSearchParams(fields)
+      return ask(path, { method: 'POST', body, headers })
+    },
     look: async (path, page) => {
       const { 'data-live': shown = '', 'data-account': account = '' } = only(
         page.elements,
