@@ -3,10 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import type { Send } from '../../src/core/ports.ts'
 import { messages } from '../../src/pay/hosted/pages.ts'
 import { shareBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
-import type { Body, Client } from '../support/client.ts'
+import type { Client } from '../support/client.ts'
 import { pageOf } from '../support/hosted-page.ts'
-import { read, statusesOf } from '../support/journeys.ts'
-import { choose, type Language, paymentIn, press } from '../support/page-states.ts'
+import { statusesOf } from '../support/journeys.ts'
+import { choose, type Language, paymentIn } from '../support/page-states.ts'
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -64,11 +64,6 @@ const returnUrl = (path = '/paid/41?pitch=22') => `https://${SITE}:${site.port}$
 const newPayment = (language: Language, fields = {}) =>
   paymentIn(api, language, { return_url: returnUrl(), ...fields })
 
-async function codeOf(payment: Body): Promise<[status: string, code: string | undefined]> {
-  const { state } = await read(api, payment)
-  return [state.status, state.code]
-}
-
 const inWindow = visitInOneWindow(browser)
 
 const heading = ({ page }: Visitor) => page.textContent('h1')
@@ -99,50 +94,22 @@ for (const [language, javaScriptEnabled] of [
   const kind = `${language}, ${javaScriptEnabled ? 'with' : 'without'} script`
   const journey = visitInOneWindow(browser, { javaScriptEnabled })
 
-  describe(`Journeys (${kind})`, () => {
-    test(`A confirmed payment is a success and the browser is at return_url (${kind})`, () =>
-      journey(async visitor => {
-        const payment = await newPayment(language)
-        const { page } = visitor
-        await page.goto(pageOf(payment))
-        assert.equal(await heading(visitor), text.details.heading)
-        await choose(page, 'success')
-        assert.equal(page.url(), `${pageOf(payment)}/confirm`)
-        assert.equal(await heading(visitor), text.confirm.heading)
-        await page.click('#confirm')
-        await page.waitForURL(returnUrl())
-        assert.equal(await heading(visitor), 'Back')
-        const statuses = ['created', 'started', 'submitted', 'success']
-        assert.deepEqual(await statusesOf(api, payment), statuses)
-        assert.deepEqual(visitor.complaints, [])
-      }))
-
-    test(`A journey that starts with a form on the client's site never has the token in an address (${kind})`, () =>
-      journey(async visitor => {
-        const payment = await newPayment(language)
-        const { href, params } = payment._links.next_url_post
-        const form = `<form method="post" action="${href}"><input name="chargeTokenId" value="${params.chargeTokenId}"><button>Pay</button></form>`
-        const start = await startReceiver({
-          plain: true,
-          onRequest: ({ response }) => response.setHeader('Content-Type', 'text/html').end(form),
-        })
-        const { page } = visitor
-        await page.goto(start.url)
-        await page.click('button')
-        assert.equal(await heading(visitor), text.details.heading)
-        await press(page, '#submit-card-details')
-        assert.equal(await page.locator('[role=alert]').count(), 1)
-        await choose(page, 'success')
-        assert.equal(await heading(visitor), text.confirm.heading)
-        await page.click('#confirm')
-        await page.waitForURL(returnUrl())
-        assert.deepEqual(await codeOf(payment), ['success', undefined])
-        for (const request of visitor.requests)
-          assert.ok(!request.includes(params.chargeTokenId), request)
-        assert.deepEqual(visitor.complaints, [])
-        await start.close()
-      }))
-  })
+  test(`A confirmed payment is a success and the browser is at return_url (${kind})`, () =>
+    journey(async visitor => {
+      const payment = await newPayment(language)
+      const { page } = visitor
+      await page.goto(pageOf(payment))
+      assert.equal(await heading(visitor), text.details.heading)
+      await choose(page, 'success')
+      assert.equal(page.url(), `${pageOf(payment)}/confirm`)
+      assert.equal(await heading(visitor), text.confirm.heading)
+      await page.click('#confirm')
+      await page.waitForURL(returnUrl())
+      assert.equal(await heading(visitor), 'Back')
+      const statuses = ['created', 'started', 'submitted', 'success']
+      assert.deepEqual(await statusesOf(api, payment), statuses)
+      assert.deepEqual(visitor.complaints, [])
+    }))
 }
 
 describe('The content security policy', () => {

@@ -39,19 +39,6 @@ describe('The details page', () => {
     assert.ok(!elements.some(({ text }) => text === messages.en.person.heading))
   })
 
-  it('Amounts have a pound sign, two decimals and separators in both languages', () => {
-    const amounts: [pence: number, shown: string][] = [
-      [0, '£0.00'],
-      [1, '£0.01'],
-      [100, '£1.00'],
-      [4650, '£46.50'],
-      [10_000_000, '£100,000.00'],
-    ]
-    for (const [amount, shown] of amounts)
-      for (const language of languages)
-        assert.equal(only(page({ amount, language }), withId('amount')).text, shown)
-  })
-
   it('A country has its name in the language of the page, and its code as it was sent', () => {
     const country = (country: string) =>
       only(page({ billing_address: { country }, language: 'cy' }), tagged('data'))

@@ -237,25 +237,6 @@ export const learning = [
       await keeper.wait(10 * MINUTE)
     },
   ),
-  client('three of four that are never read', 'C9 warn x3, P14 note x12', async keeper => {
-    await keeper.read(await keeper.charge())
-    await times(3, () => keeper.charge())
-    await keeper.wait(10 * MINUTE)
-  }),
-  client('two agreement payments that are never read', 'C9 note x2, P14 note x6', async keeper => {
-    await times(2, () => keeper.charge())
-    await keeper.wait(10 * MINUTE)
-  }),
-  client('one that is read, and one just before ten minutes', 'P14 note x6', async keeper => {
-    await keeper.read(await keeper.charge())
-    await keeper.charge()
-    await keeper.wait(10 * MINUTE - 10)
-  }),
-  client('one that is not read, with a gap in the record after it', 'P14 note x3', async keeper => {
-    await keeper.charge()
-    await keeper.wait(10 * MINUTE)
-    await keeper.leaveGap()
-  }),
   client('one with an agreement declined for good', 'C14 warn, P14 note x3', async keeper => {
     const agreement = await activeAgreement(keeper.api)
     await chargeAndRead(keeper, agreement, FINAL)

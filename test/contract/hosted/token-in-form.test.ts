@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from '../../support/client.ts'
-import { formOf, met, press } from '../../support/hosted-page.ts'
+import { met, press } from '../../support/hosted-page.ts'
 import { newPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -35,22 +35,6 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
       for (const [, address = ''] of text.matchAll(/(?:href|src|action)="([^"]*)"/g))
         assert.ok(!address.includes(token), address)
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
-  })
-
-  test('the forms on pages from POST /secure post back to /secure with the token and the step', async () => {
-    const { api, payment } = await newPayment(service())
-    const details = await api.postForm('/secure', tokenOf(payment))
-    const success = { ...tokenOf(payment), step: 'details', scenario: 'success' }
-    const confirm = await api.postForm('/secure', success)
-    for (const [page, button, fields] of [
-      [details, 'submit-card-details', { step: 'details' }],
-      [details, 'cancel-payment', { step: 'details', scenario: 'cancel' }],
-      [confirm, 'confirm', { step: 'confirm' }],
-    ] as const) {
-      const form = formOf(page, button)
-      assert.equal(form.action, '/secure')
-      assert.deepEqual(Object.fromEntries(form.fields), { ...tokenOf(payment), ...fields })
-    }
   })
 
   test('one journey may use both POST /secure and /secure/{token}', async () => {
