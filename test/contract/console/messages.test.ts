@@ -6,9 +6,10 @@ import type { Body } from '../../support/client.ts'
 import { elementWith, headingOf, rowsOf, type Shown, signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
-import { startReceiver } from '../../support/receiver.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
+import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { receiving } from '../../support/subscriber.ts'
+import { history, receiving, subscribe } from '../../support/subscriber.ts'
 
 const MOMENT = 137
 const DAY = 24 * 60 * 60 * 1000
@@ -170,17 +171,13 @@ onEveryDatabase(
     test('a failed message that its receiver accepted by hand is told alike on every page, and lists notice it', async t => {
       const { api, browser } = await filled(t)
       let status = 500
-      const receiver = await startReceiver({
-        onRequest: ({ response }) => response.writeHead(status).end(),
-      })
-      t.after(() => receiver.close())
-      const { body: webhook } = await api.post('/v1/webhooks', { callback_url: receiver.url })
-      const payment = await api.createPayment({ reference: 'R-again' })
-      const path = `payments/${payment.payment_id}`
+      const onRequest = ({ response }: Answer) => response.writeHead(status).end()
+      const { webhook } = await subscribe(t, api, { behaviour: { onRequest } })
       service().clock.advance(MOMENT)
-      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-      const [message] = (await api.get(`/v1/webhooks/${webhook.external_id}/messages`)).body.results
-      const id = message.webhook_message_id
+      const { payment_id } = await cancelledPayment(api, { reference: 'R-again' })
+      const path = `payments/${payment_id}`
+      const [message] = await history(api, webhook)
+      const id = message?.webhook_message_id
       const lists = ['payments?q=R-again', `webhooks/${webhook.external_id}`, 'webhooks']
       const look = () => Promise.all(lists.map(list => browser.get(list)))
       const before = await look()
