@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
-import { evaluateAll } from '../../../src/tools/explain/check/report.ts'
+import { evaluateAll, rules } from '../../../src/tools/explain/check/report.ts'
 import { activeAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { clients } from '../../support/clients.ts'
@@ -283,34 +283,16 @@ onEveryDatabase(
 )
 
 test('a rule that throws is logged and not evaluated, and does not stop the others', async () => {
-  const rule = {
-    id: 'P1',
-    level: 'warn',
-    title: 'T',
-    sentence: 'S',
-    advice: 'A',
-    source: 'https://docs.example.org',
-    lacking: 'L',
-  } as const
+  const [rule = assert.fail()] = rules
   const mistake = new Error('a mistake in a rule')
   const faults: unknown[] = []
-  const findings = await evaluateAll(
-    [
-      {
-        ...rule,
-        evaluate: () => {
-          throw mistake
-        },
-      },
-      { ...rule, evaluate: () => ({ violations: [{ evidence: [], times: 1 }] }) },
-    ],
-    {} as never,
-    error => faults.push(error),
-  )
-  assert.deepEqual(
-    findings.map(({ level }) => level),
-    ['not seen', 'warn'],
-  )
-  assert.match(findings[0]?.sentence ?? '', /^This rule is not judged: it failed/)
+  const fail = () => {
+    throw mistake
+  }
+  const find = () => ({ violations: [{ evidence: [], times: 1 }] })
+  const both = [fail, find].map(evaluate => ({ ...rule, evaluate }))
+  const [failed, found] = await evaluateAll(both, {} as never, error => faults.push(error))
+  assert.deepEqual([failed?.level, found?.level], ['not seen', rule.level])
+  assert.match(failed?.sentence ?? '', /^This rule is not judged: it failed/)
   assert.deepEqual(faults, [mistake])
 })

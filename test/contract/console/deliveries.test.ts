@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { newAccount } from '../../../src/core/account.ts'
-import type { Value } from '../../../src/core/ports.ts'
+import type { Statement } from '../../../src/core/ports.ts'
 import type { ToolContext } from '../../../src/tools/context.ts'
 import { sendingAlone } from '../../../src/tools/deliver/resend.ts'
 import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
@@ -12,7 +12,8 @@ import { holdSends } from '../../support/held-send.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
-import { receiving, subscribe } from '../../support/subscriber.ts'
+import { history, receiving, subscribe } from '../../support/subscriber.ts'
+import { watched } from '../../support/watched.ts'
 
 onEveryDatabase(
   'The deliveries of all webhooks',
@@ -86,19 +87,13 @@ onEveryDatabase(
     test('a page of them reads as much of an index as it shows', async () => {
       const { database } = service()
       const webhooks = [{ webhook_id: 'a' }, { webhook_id: 'b' }]
-      const seen: [string, Value[]][] = []
-      const noting = {
-        ...database,
-        query: async (sql: string, values: Value[] = []) => {
-          seen.push([sql, values])
-          return []
-        },
-      } as typeof database
+      const seen: Statement[] = []
+      const noting = watched(database, statements => void seen.push(...statements))
       const part = { limit: 51, order: 'newest' } as const
       for (const status of [undefined, 'FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const)
         await listDeliveries(noting, webhooks, { status, before: 'c' }, part)
       if (service().kind === 'postgres') return
-      for (const [sql, values] of seen) {
+      for (const { sql, values } of seen) {
         const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
         const reads = plan.filter(({ detail }) => detail.includes('webhook_messages'))
         assert.ok(reads.length >= 3)
@@ -146,8 +141,7 @@ onEveryDatabase(
       assert.match(after.text, /failed, accepted since Sent again at \d\d:\d\d: 200 OK/)
       assert.equal((await browser.look('deliveries', page)).status, 200)
       assert.equal((await browser.post('deliveries/resend')).done, 'none-failed')
-      const messages = (await api.get(`/v1/webhooks/${webhook.external_id}/messages`)).body.results
-      for (const { last_delivery_status, attempts } of messages)
+      for (const { last_delivery_status, attempts } of await history(api, webhook))
         assert.deepEqual([last_delivery_status, attempts.length], ['FAILED', 2])
     })
 
@@ -155,17 +149,13 @@ onEveryDatabase(
       const { api, browser, answers } = await start()
       const { requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
       const payment_id = await cancelled(api)
-      const [{ room }] = (await service().database.query<{ room: string }>(
-        'select account as room from payments where payment_id = $1',
-        [payment_id],
-      )) as [{ room: string }]
-      const claimed_until = service().clock.now() + 10_000
-      const at = claimed_until - 10_000
+      const at = service().clock.now()
       const body = JSON.stringify({ at, left: ['x', 'y'], accepted: 1, failed: 0, skipped: 0 })
       await service().database.write([
         {
-          sql: 'insert into resends (account, claimed_until, body) values ($1, $2, $3)',
-          values: [room, claimed_until, body],
+          sql: `insert into resends (account, claimed_until, body)
+                select account, $2, $3 from payments where payment_id = $1`,
+          values: [payment_id, at + 10_000, body],
         },
       ])
       const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { tagged, withId } from '../../hosted/document.ts'
+import { hex } from '../../support/checking-receivers.ts'
 import type { Body } from '../../support/client.ts'
 import { elementWith, headingOf, rowsOf, type Shown, signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
@@ -15,8 +15,6 @@ const MOMENT = 137
 const DAY = 24 * 60 * 60 * 1000
 
 const causeIn = (page: Shown): string => elementWith(page, 'cause').text
-const signed = (body: string, key: string): string =>
-  createHmac('sha256', key).update(body).digest('hex')
 
 onEveryDatabase(
   'The pages of webhooks and messages',
@@ -79,7 +77,7 @@ onEveryDatabase(
         each => each.attributes['aria-label'] === 'Body as it is sent',
       )
       assert.equal(body?.text, JSON.stringify(failed[0].body))
-      const signature = signed(JSON.stringify(failed[0].body), archive.signing_key)
+      const signature = hex(JSON.stringify(failed[0].body), archive.signing_key)
       assert.equal(page.text.split(signature).length - 1, 2, 'the signature of both attempts')
       assert.match(page.text, /"error": "bad signature"/)
       assert.equal(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { statuses } from '../../../src/pay/payments/payment.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { enter, linkIn } from '../../support/console.ts'
@@ -8,44 +9,37 @@ import { onSharedDatabases } from '../../support/service.ts'
 onSharedDatabases('The picture of a payment', service => {
   test('the picture has the states that were, the present one and those that are possible, with the buttons that lead there', async () => {
     const { api, browser } = await enter(service())
-    const picture = async (payment: Body, back = '') => {
-      const page = await browser.get(`payments/${payment.payment_id}${back}`)
-      const states = page.elements.filter(each =>
-        each.attributes.class?.startsWith('farthing-state '),
-      )
-      const shown = states.map(({ attributes, text }) => {
-        const [name = ''] =
-          /^(created|started|submitted|capturable|success|failed|error|cancelled)/.exec(text) ?? []
-        const isNow = attributes['aria-current'] === 'step'
-        return [name, isNow ? 'now' : text.includes('not yet') ? 'next' : 'past']
-      })
-      const actions = page.elements.find(each => each.attributes.class === 'farthing-actions')
+    /** The states, with brackets around the present one and ? behind those that are possible, and the buttons. */
+    const picture = async (payment: Body) => {
+      const { elements } = await browser.get(`payments/${payment.payment_id}`)
+      const states = elements
+        .filter(({ attributes }) => attributes.class?.startsWith('farthing-state '))
+        .map(({ attributes, text }) => {
+          const name = statuses.find(status => text.startsWith(status))
+          if (attributes['aria-current'] === 'step') return `[${name}]`
+          return text.includes('not yet') ? `${name}?` : name
+        })
+      const actions = elements.find(({ attributes }) => attributes.class === 'farthing-actions')
       const buttons = (actions?.inside ?? []).filter(tagged('button'))
-      return [shown, buttons.map(({ attributes }) => attributes.id)]
+      return [states.join(' '), ...buttons.map(({ attributes }) => attributes.id)]
     }
+    const complete = ({ payment_id }: Body, scenario: string) =>
+      browser.post(`payments/${payment_id}/complete`, { scenario })
     const delayed = await api.createPayment({ delayed_capture: true })
-    const open = [
-      ['created', 'now'],
-      ['started', 'next'],
-      ['submitted', 'next'],
-      ['capturable', 'next'],
-      ['success', 'next'],
-    ]
-    const ends = ['choose-success', 'choose-declined', 'choose-error', 'choose-cancel', 'cancel']
-    assert.deepEqual(await picture(delayed), [open, ends])
-    await browser.post(`payments/${delayed.payment_id}/complete`, { scenario: 'success' })
-    const past = [
-      ['created', 'past'],
-      ['started', 'past'],
-      ['submitted', 'past'],
-    ]
+    const ends = ['choose-success', 'choose-declined', 'choose-error']
     assert.deepEqual(await picture(delayed), [
-      [...past, ['capturable', 'now'], ['success', 'next']],
-      ['capture', 'cancel'],
+      '[created] started? submitted? capturable? success?',
+      ...ends,
+      'choose-cancel',
+      'cancel',
     ])
+    await complete(delayed, 'success')
+    const past = 'created started submitted'
+    const capturable = `${past} [capturable] success?`
+    assert.deepEqual(await picture(delayed), [capturable, 'capture', 'cancel'])
     const paid = await api.createPayment({ reference: 'R-pic' })
-    await browser.post(`payments/${paid.payment_id}/complete`, { scenario: 'success' })
-    assert.deepEqual(await picture(paid), [[...past, ['success', 'now']], ['refund']])
+    await complete(paid, 'success')
+    assert.deepEqual(await picture(paid), [`${past} [success]`, 'refund'])
     const line = async () => {
       const { elements } = await browser.get(`payments/${paid.payment_id}`)
       const list = elements.find(({ attributes }) => attributes.class === 'farthing-states')
@@ -62,11 +56,12 @@ onSharedDatabases('The picture of a payment', service => {
     assert.ok(refunded.includes(`${day} ${time.slice(0, 8)}`), refunded)
     assert.deepEqual(others, [])
     const declined = await api.createPayment()
-    await browser.post(`payments/${declined.payment_id}/complete`, { scenario: 'declined' })
-    assert.deepEqual(await picture(declined), [[...past.slice(0, 2), ['failed', 'now']], []])
-    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-    const [, buttons] = await picture(moto)
-    assert.deepEqual(buttons, [...ends.slice(0, 3), 'cancel'], 'the pages are for web payments')
+    await complete(declined, 'declined')
+    assert.deepEqual(await picture(declined), ['created started [failed]'])
+    const [, ...buttons] = await picture(
+      await api.createPayment({ authorisation_mode: 'moto_api' }),
+    )
+    assert.deepEqual(buttons, [...ends, 'cancel'], 'the pages are for web payments')
   })
 
   test('the way back leads to the list as it was filtered, also after an action', async () => {

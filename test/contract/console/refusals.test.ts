@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Found, tagged } from '../../hosted/document.ts'
+import { webPayment } from '../../support/client.ts'
 import { enter, rowsOf, type Shown } from '../../support/console.ts'
+import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const LIST = 'Requests, newest first'
@@ -14,22 +16,16 @@ const linksIn = ({ elements }: Shown): Found[] => elements.filter(tagged('a'))
 onEveryDatabase('Refused requests in the console', service => {
   // Instances write in turn, and groups are in the order of their newest row.
   const pass = async () => {
-    for (const { recorder } of service().apps) await recorder?.flush()
+    await flush(service())
     service().clock.advance(10)
   }
 
   test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
     const { api, browser } = await enter(service())
     for (let i = 0; i < 3; i++) {
+      await api.post('/v1/payments', { ...webPayment, return_url: 'no' })
       await pass()
-      await api.post('/v1/payments', {
-        amount: 1,
-        reference: 'r',
-        description: 'd',
-        return_url: 'no',
-      })
     }
-    await pass()
     await api.post('/v1/payments', {})
     await pass()
     await api.get('/v1/payments/unknown')
@@ -76,17 +72,12 @@ onEveryDatabase('Refused requests in the console', service => {
   test('a group has one sentence, whatever the values in it, and leads to as many requests as it counts', async () => {
     const { api, browser } = await enter(service())
     await api.createPayment()
-    const good = { reference: 'r', description: 'd', return_url: 'https://x.example/' }
     for (const amount of [-1, 10_000_001, -2]) {
       await pass()
-      await api.post('/v1/payments', { ...good, amount })
+      await api.post('/v1/payments', { ...webPayment, amount })
     }
-    for (const path of [
-      '/v1/v1/payments',
-      '/payments',
-      '/v1/payments?page=7',
-      '/v1/payments?page=8',
-    ]) {
+    const unknown = ['/v1/v1/payments', '/payments']
+    for (const path of [...unknown, '/v1/payments?page=7', '/v1/payments?page=8']) {
       await pass()
       await api.get(path)
     }

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { tagged, withId } from '../../hosted/document.ts'
+import { hex } from '../../support/checking-receivers.ts'
 import { type Console, elementWith, enter, type Shown, textOf } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
-
-const signed = (body: string | Buffer, key: string): string =>
-  createHmac('sha256', key).update(body).digest('hex')
 
 const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
 
@@ -47,14 +44,14 @@ onEveryDatabase(
       const given = { message: message.webhook_message_id }
       const key = archive.signing_key
       for (const [fields, says] of [
-        [{ header: signed(kept, key) }, /^Match It matches: the header is right\.$/],
+        [{ header: hex(kept, key) }, /^Match It matches: the header is right\.$/],
         [{ text: kept, key }, /^No mistake found .*: key and body are right/],
         [{ text: `${kept}\r\n` }, /^No match .* with a newline at its end\..*express\.raw/],
         [{ key: ledger.signing_key }, /is the signing key of Ledger feed, .* the key of Archive/],
         [{ computed: 'f'.repeat(64) }, new RegExp(`Show the signing key Of Archive: ${key} `)],
         [{ text: kept.replace('4650', '4651') }, /first byte that differs is byte \d+, counted/],
         [
-          { header: signed(JSON.stringify(delivered[0].body), ledger.signing_key) },
+          { header: hex(JSON.stringify(delivered[0].body), ledger.signing_key) },
           /The header is the signature of \w{26}\./,
         ],
       ] as const) {
@@ -83,7 +80,7 @@ onOneDatabase('What the signature workbench takes and says', service => {
       [bytes, { base64: '/wD+\n' }, '', /^Match/],
       [bytes, {}, bytes, /^Match/],
     ] as const) {
-      const known = { key: KEY, header: signed(body, KEY) }
+      const known = { key: KEY, header: hex(body, KEY) }
       assert.match(resultOf(await compare(browser, { ...known, ...fields }, file)), says)
     }
   })
