@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
+import { payByAgreement } from '../../support/agreements.ts'
 import { elementWith, enter, headingOf } from '../../support/console.ts'
+import { paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 onEveryDatabase('Agreements in the console', service => {
@@ -25,23 +27,20 @@ onEveryDatabase('Agreements in the console', service => {
     assert.match(rows[2] ?? '', /^ ?CLUB-2 ?created ?A club ?none/)
     assert.match(rows[3] ?? '', /^ ?CLUB-1/)
     assert.match((await browser.get(`agreements/${second}`)).text, /Card none yet/)
-    const setUp = await api.createPayment({ reference: 'R-set-up', set_up_agreement: first })
-    await browser.post(`payments/${setUp.payment_id}/complete`, { scenario: 'success' })
+    await paidPayment(api, { reference: 'R-set-up', set_up_agreement: first })
     service().clock.advance(5)
-    const { status } = await api.post('/v1/payments', {
-      amount: 100,
-      reference: 'R-monthly',
-      description: 'x',
-      authorisation_mode: 'agreement',
-      agreement_id: first,
-    })
+    const { status } = await payByAgreement(
+      api,
+      { agreement_id: first },
+      { reference: 'R-monthly' },
+    )
     assert.equal(status, 201)
     const page = await browser.get(`agreements/${first}`)
     assert.equal(headingOf(page), 'CLUB-1 active')
     assert.match(page.text, /Card Visa 424242 … 4242, expires/)
     assert.match(
       page.text,
-      /R-monthly£1\.00success ?take a payment.*R-set-up£46\.50success ?set it up/,
+      /R-monthly£25\.00success ?take a payment.*R-set-up£46\.50success ?set it up/,
     )
   })
 

@@ -72,29 +72,29 @@ onSharedDatabases('Making a payment in the console', service => {
     }
   })
 
-  const PENCE = 'Enter an amount in pounds, from 0.00 to 100000.00'
+  const PENCE = /^Enter an amount in pounds, from 0\.00 to 100000\.00$/
 
   test('all refusals of the API stand at their fields, with what was typed, and nothing is made', async () => {
     const { api, browser } = await enter(service())
     const right = { amount: '1', reference: 'R', description: 'D', return_url: '', mode: 'web' }
-    for (const [fields, field, message] of [
-      [{ amount: '' }, 'amount', PENCE],
-      [{ amount: '100000.01' }, 'amount', PENCE],
+    const moto_api = { mode: 'moto_api' }
+    for (const [field, typed, message, more] of [
+      ['amount', '', PENCE],
+      ['amount', '100000.01', PENCE],
       [
-        { return_url: 'https://example.org/', mode: 'moto_api' },
         'return_url',
-        'Return URL is not allowed when authorisation_mode is moto_api',
+        'https://example.org/',
+        /^Return URL is not allowed when .*moto_api$/,
+        moto_api,
       ],
-      [{ cardholder_name: 'a\u0000' }, 'cardholder_name', /must /],
+      ['cardholder_name', 'a\u0000', /must /],
     ] as const) {
-      const page = await browser.post('payments/new/create', { ...right, ...fields })
+      const fields = { ...right, ...more, [field]: typed }
+      const page = await browser.post('payments/new/create', fields)
       assert.equal(page.status, 400, page.text)
-      const error = elementWith(page, `${field}-error`).text.replace('Error: ', '')
-      if (typeof message === 'string') assert.equal(error, message)
-      else assert.match(error, message)
-      const typed = Object.entries(fields)[0]?.[1]
+      assert.match(elementWith(page, `${field}-error`).text.replace('Error: ', ''), message)
       if (field !== 'cardholder_name')
-        assert.equal(elementWith(page, Object.keys(fields)[0] ?? '').attributes.value, typed)
+        assert.equal(elementWith(page, field).attributes.value, typed)
     }
     const all = {
       amount: '-',
@@ -113,7 +113,7 @@ onSharedDatabases('Making a payment in the console', service => {
       Object.keys(all).map(field => `#${field}`),
     )
     assert.equal((await api.get('/v1/payments')).body.total, 0)
-    const moto = await browser.post('payments/new/create', { ...right, mode: 'moto_api' })
+    const moto = await browser.post('payments/new/create', { ...right, ...moto_api })
     assert.equal(moto.done, 'created-without-page')
   })
 })

@@ -14,8 +14,9 @@ import {
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
 import { authorise, paidPayment } from '../../support/journeys.ts'
+import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { receiving, subscribe } from '../../support/subscriber.ts'
+import { history, receiving, subscribe } from '../../support/subscriber.ts'
 
 const options = { ...receiving, control: true }
 
@@ -62,11 +63,10 @@ onEveryDatabase(
       assert.match(chose ?? '', /no message to \S+: registered later/)
       assert.match(read ?? '', / GET \/v1\/payments\/\S+… → 200 .*and 2 more like it/)
       const hrefs = page.elements.map(({ attributes }) => attributes.href ?? '')
-      const messages = await api.get(`/v1/webhooks/${refusing.webhook.external_id}/messages`)
-      const [message] = messages.body.results
+      const [message] = await history(api, refusing.webhook)
       for (const href of [
-        `../messages/${message.external_id}`,
-        `../signature?message=${message.external_id}`,
+        `../messages/${message?.external_id}`,
+        `../signature?message=${message?.external_id}`,
         `../webhooks/${archive.webhook.external_id}`,
       ])
         assert.ok(hrefs.includes(href), href)
@@ -202,11 +202,9 @@ onEveryDatabase(
 
       service().clock.advance(1_000)
       await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 200 })
-      for (const { recorder } of service().apps) await recorder?.flush()
-      const { database } = service()
-      await database.write([
-        { sql: 'delete from exchanges where payment_id = $1', values: [payment.payment_id] },
-      ])
+      await flush(service())
+      const sql = 'delete from exchanges where payment_id = $1'
+      await service().database.write([{ sql, values: [payment.payment_id] }])
       const page = await shown(browser, payment)
       const [created, states, refunded, ...rest] = stepsOf(page)
       assert.deepEqual(rest, [])

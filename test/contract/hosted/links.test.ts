@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { elementsOf, only, withId } from '../../hosted/document.ts'
+import { elementsOf, only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { formOf, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, newPayment, read } from '../../support/journeys.ts'
@@ -119,8 +119,10 @@ function decodeLoosely(path: string): string {
   }
 }
 
+const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
+
 onOneDatabase(
-  'Hosted pages: FARTHING_PAGES_URL',
+  'Hosted pages: FARTHING_PAGES_URL and FARTHING_SERVICE_NAME',
   service => {
     test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
       const { api, payment } = await newPayment(service())
@@ -148,6 +150,21 @@ onOneDatabase(
         ))
           assert.match(address, /^\/demo\/farthing\/assets\//)
     })
+
+    test('the header and the title of a page in English and in Welsh, and of an error page, have FARTHING_SERVICE_NAME, escaped', async () => {
+      const api = await service().newAccount()
+      const pages = [await api.get('/secure/none')]
+      for (const language of ['en', 'cy'])
+        pages.push(await api.get(`/secure/${tokenOf(await api.createPayment({ language }))}`))
+      for (const { text } of pages) {
+        const elements = elementsOf(text)
+        const title = only(elements, tagged('title')).text
+        assert.ok(title.endsWith(` - ${FARTHING_SERVICE_NAME}`), title)
+        const header = only(elements, tagged('header')).text
+        assert.ok(header.includes(FARTHING_SERVICE_NAME), header)
+        assert.doesNotMatch(header, /Farthing/)
+      }
+    })
   },
-  { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/' } },
+  { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/', FARTHING_SERVICE_NAME } },
 )
