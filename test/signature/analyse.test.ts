@@ -46,29 +46,23 @@ describe('The analysis of a signature', () => {
     const mistakes = mistakesWith({ body: SENT, key: KEY, other, webhook: 'Ledger' })
     assert.equal(new Set(mistakes.map(({ cause }) => cause)).size, 46)
     for (const { computed, cause, says } of mistakes) {
-      const byHeader = [
-        await withMessage({ header: computed }),
-        await withMessage({ ...given, header: computed, computed }),
-        await analysed({ header: computed, messages: [message] }),
+      const header = 'It does not match: the header'
+      const code = 'It does not match: what your code computed'
+      const codeAlone = 'The header matches, but what your code computed'
+      for (const [start, analysis] of [
+        [header, withMessage({ header: computed })],
+        [header, withMessage({ ...given, header: computed, computed })],
+        [header, analysed({ header: computed, messages: [message] })],
         // Without a message either key may be the wrong one.
-        ...(cause === 'key:other-webhook' ? [] : [await analysed({ header: computed })]),
-      ]
-      const byCode = [
-        await withMessage({ computed }),
-        await analysed({ header: undefined, computed }),
-      ]
-      const byCodeAlone = [
-        await withMessage({ header: right, computed }),
-        await analysed({ computed }),
-      ]
-      const ways = [
-        ...byHeader.map(each => [each, 'It does not match: the header'] as const),
-        ...byCode.map(each => [each, 'It does not match: what your code computed'] as const),
-        ...byCodeAlone.map(
-          each => [each, 'The header matches, but what your code computed'] as const,
-        ),
-      ]
-      for (const [{ verdict, causes, sentence, advice }, start] of ways) {
+        ...(cause === 'key:other-webhook'
+          ? []
+          : [[header, analysed({ header: computed })] as const]),
+        [code, withMessage({ computed })],
+        [code, analysed({ header: undefined, computed })],
+        [codeAlone, withMessage({ header: right, computed })],
+        [codeAlone, analysed({ computed })],
+      ] as const) {
+        const { verdict, causes, sentence, advice } = await analysis
         assert.equal(sentence, `${start} ${says}.`)
         assert.deepEqual(causes, [cause])
         assert.equal(verdict, 'mismatch')
@@ -141,15 +135,16 @@ describe('The analysis of a signature', () => {
     assert.equal(verdict, 'match')
     assert.match(sentence, /LF/)
     assert.equal((await analysed({ ...typed, typed: false })).causes[0], 'body:crlf')
-    assert.equal(
-      (await withMessage({ header: right })).sentence,
-      'It matches: the header is right.',
-    )
-    const all = await withMessage({ ...given, header: right, computed: right })
-    assert.equal(
-      all.sentence,
-      'It matches: the header, what your code computed, the key and the body are right.',
-    )
+    for (const [question, what] of [
+      [{}, 'the header is'],
+      [
+        { ...given, computed: right },
+        'the header, what your code computed, the key and the body are',
+      ],
+    ] as const) {
+      const { sentence } = await withMessage({ header: right, ...question })
+      assert.equal(sentence, `It matches: ${what} right.`)
+    }
   })
 
   test('The analysis names line ends, a last newline and a byte order mark, and no library that prints so', async () => {
@@ -171,30 +166,21 @@ describe('The analysis of a signature', () => {
     const digit = right.replace(/.$/, last => (last === '0' ? '1' : '0'))
     const another =
       'Most likely your receiver has another signing key. That of Ledger has 39 characters and ends with 0hgd: let your receiver print the length and the last four characters of the key that it reads.'
-    for (const [question, subject, follows, hasKey] of [
-      [{ ...given, header: digit }, 'the header', 'Key and body are right.', false],
-      [{ ...given, computed: digit }, 'what your code computed', 'Key and body are right.', false],
-      [{ computed: digit }, 'what your code computed', another, true],
-      [{ body: given.body, computed: digit }, 'what your code computed', another, true],
-      [
-        { key: KEY, computed: digit },
-        'what your code computed',
-        'The key is right, so most likely the body is not.',
-        false,
-      ],
-      [
-        { header: digit },
-        'the header',
-        'It is the header of another message, or it was changed on its way.',
-        false,
-      ],
+    const [computed, header] = [{ computed: digit }, { header: digit }]
+    for (const [question, follows] of [
+      [{ ...given, ...header }, 'Key and body are right.'],
+      [{ ...given, ...computed }, 'Key and body are right.'],
+      [computed, another],
+      [{ body: given.body, ...computed }, another],
+      [{ key: KEY, ...computed }, 'The key is right, so most likely the body is not.'],
+      [header, 'It is the header of another message, or it was changed on its way.'],
     ] as const) {
       const { verdict, causes, sentence, keyToCompare } = await withMessage(question)
-      assert.equal(verdict, 'mismatch')
-      assert.deepEqual(causes, ['unknown'])
+      assert.deepEqual([verdict, causes], ['mismatch', ['unknown']])
+      const subject = 'header' in question ? 'the header' : 'what your code computed'
       const expected = `It does not match: no known mistake explains ${subject}. ${follows}`
       assert.equal(sentence, expected)
-      assert.equal(keyToCompare?.signing_key, hasKey ? KEY : undefined)
+      assert.equal(keyToCompare?.signing_key, follows === another ? KEY : undefined)
     }
     const matched = await analysed({ computed: digit })
     assert.match(

@@ -1,18 +1,9 @@
 /** Clients that learn the outcome of payments in wrong ways or take recurring ones so, and next to them some that do not. */
 import assert from 'node:assert/strict'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
 import { activeAgreement, setUpPayment } from './agreements.ts'
 import type { Body } from './client.ts'
-import {
-  attemptsAt,
-  client,
-  DAY,
-  type Fields,
-  HOUR,
-  type Keeper,
-  MINUTE,
-  SECOND,
-  times,
-} from './integration.ts'
+import { attemptsAt, client, type Fields, type Keeper, times } from './integration.ts'
 import { payOnPages } from './journeys.ts'
 
 const threeUnread = async ({ pay, wait }: Keeper, passed: number): Promise<void> => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createNewId } from '../../src/core/ids.ts'
+import { SECOND } from '../../src/core/time.ts'
 import { type NewExchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../src/tools/record/row.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
@@ -11,11 +12,6 @@ import { ask } from './control.ts'
 import { choose, read } from './journeys.ts'
 import type { Service } from './service.ts'
 import { answering, subscribe } from './subscriber.ts'
-
-export const SECOND = 1_000
-export const MINUTE = 60 * SECOND
-export const HOUR = 60 * MINUTE
-export const DAY = 24 * HOUR
 
 export type Fields = Record<string, unknown>
 

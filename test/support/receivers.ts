@@ -1,8 +1,9 @@
 /** Receivers that would fail in production, and some that would not: what the check, a probe and asking them finds. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE, SECOND } from '../../src/core/time.ts'
 import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
 import type { Body } from './client.ts'
-import { attemptsAt, client, type Integration, MINUTE, SECOND, times } from './integration.ts'
+import { attemptsAt, client, type Integration, times } from './integration.ts'
 import type { Behaviour, Received } from './receiver.ts'
 
 /** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */

@@ -23,11 +23,10 @@ describe('The check in the command line and the library', () => {
   })
   after(() => service.stop())
 
-  const run = (line: string, key = KEY) =>
-    runHere({
-      args: ['check', ...line.split(' ').filter(Boolean)],
-      env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key },
-    })
+  const envOf = (key: string) => ({ FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key })
+  const command = (line: string, key: string) =>
+    runHere({ args: line.split(' ').filter(Boolean), env: envOf(key) })
+  const run = (line: string, key: string) => command(`check ${line}`, key)
 
   test('farthing check reports broken rules with their evidence, and its exit code is that of the worst level', async () => {
     const account = await farthing.account()
@@ -120,15 +119,10 @@ describe('The check in the command line and the library', () => {
 
   test('the check leaves out payments that Farthing’s own commands create, whoever pays them', async () => {
     const account = await farthing.account()
-    const command = (args: string[]) =>
-      runHere({
-        args,
-        env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key },
-      })
-    assert.equal((await command(['pay', 'declined'])).code, 0)
+    assert.equal((await command('pay declined', account.key)).code, 0)
     const made = await account.send('GET', '/v1/payments?display_size=1')
     await account.send('GET', `/v1/payments/${made.body.results[0].payment_id}`)
-    assert.equal((await command(['trigger', 'card_payment_cancelled'])).code, 0)
+    assert.equal((await command('trigger card_payment_cancelled', account.key)).code, 0)
     const { kept, findings } = await account.check({ asOf: '1d' })
     assert.equal(kept, 1, 'the search of the client')
     const judged = findings.filter(({ level }) => level !== 'not seen').map(({ rule }) => rule)
@@ -163,13 +157,16 @@ describe('The check in the command line and the library', () => {
 
   test('farthing check names the webhook of a listener, and commands as they are typed here', async () => {
     const account = await farthing.account()
-    const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
-    assert.equal((await runHere({ args: ['doctor', '--json'], env })).stderr, '')
+    assert.equal((await command('doctor --json', account.key)).stderr, '')
     const { body: listener } = await account.send('POST', '/control/listeners', { name: 'l' })
     const probe = `check --probe ${listener.webhook_id}`
-    const { stdout } = await runHere({ args: ['check'], env })
+    const { stdout } = await run('', account.key)
     assert.ok(stdout.includes(`\nReceivers: not probed in this run: farthing ${probe}\n`), stdout)
-    const typed = { ...env, npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
+    const typed = {
+      ...envOf(account.key),
+      npm_lifecycle_event: 'start',
+      npm_package_name: 'farthing',
+    }
     const printed = await runProcess({ args: ['check', '--situations'], env: typed })
     assert.ok(printed.stdout.includes(`\n                npm start -- ${probe}\n`), printed.stdout)
     assert.doesNotMatch(printed.stdout, /FARTHING_CONTROL/)

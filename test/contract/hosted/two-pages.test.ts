@@ -83,11 +83,6 @@ onSharedDatabases(
         }
       })
 
-      test('the first page is in the language of the payment', async () => {
-        const { api, payment } = await newPayment(service(), { language: 'cy' })
-        assert.deepEqual(met(await api.get(pageOf(payment))), [200, 'Rhowch fanylion y taliad'])
-      })
-
       test('GET confirm shows the Confirm your payment page with the mock card, and changes nothing', async () => {
         const { api, payment } = await newPayment(service())
         await choose(api, payment, 'success')
