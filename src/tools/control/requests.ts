@@ -26,7 +26,7 @@ export const recordedRequest = object(
     method: text,
     path: { ...text, description: 'Without tokens' },
     query: text,
-    kind: { ...text, enum: kinds },
+    kind: { ...text, enum: kinds, description: '`page`: of a hosted page' },
     payment_id: nullable,
     reference: nullable,
     headers,
@@ -39,7 +39,11 @@ export const recordedRequest = object(
       type: 'boolean',
       description: 'A command of Farthing sent it: the check leaves it out',
     },
-    answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
+    answered: {
+      ...text,
+      enum: ['sent', 'gone', 'replaced', 'reset'],
+      description: '`gone`: the client had left. `replaced` and `reset`: a plan did so',
+    },
     answer,
     in_production: {
       type: 'array',
