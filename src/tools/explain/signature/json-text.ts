@@ -1,4 +1,5 @@
 import { EXPLAINED_DEPTH } from '../../../core/budgets.ts'
+import { parsedJson } from '../../../core/values.ts'
 
 /** JSON to be printed as libraries print it. Unlike JSON.parse it keeps the order of the keys and the digits. */
 type JsonNode =
@@ -55,14 +56,7 @@ export function readJson(text: string): JsonNode | undefined {
   return value()
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => parsedJson(text) !== undefined
 
 /** Whether a text is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
 export function isTooDeep(text: string): boolean {
