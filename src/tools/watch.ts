@@ -41,7 +41,7 @@ type Watched = {
   key_id?: string | undefined
 }
 
-type WatchPorts = Pick<Ports, 'database' | 'time'> & { signals: Signals }
+export type WatchPorts = Pick<Ports, 'database' | 'time'> & { signals: Signals }
 
 export type Watch = ReturnType<typeof createWatch>
 
