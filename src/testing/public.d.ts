@@ -12,15 +12,7 @@ export type * from './resources.ts'
 
 /** What a user can pick on the hosted pages, and how a payment can end. */
 export type Choice = 'success' | 'declined' | 'error' | 'cancel'
-export type Status =
-  | 'created'
-  | 'started'
-  | 'submitted'
-  | 'success'
-  | 'capturable'
-  | 'failed'
-  | 'error'
-  | 'cancelled'
+export type Status = Payment['state']['status']
 export type EventType =
   | 'card_payment_succeeded'
   | 'card_payment_captured'
