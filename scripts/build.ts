@@ -2,9 +2,10 @@
  * Makes dist/: what the package and the single executable carry. The service with its commands and all that it
  * depends on is one file. Node and the bundles are all it needs.
  */
-import { copyFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { bundle, bundleService, common, commonjs, shippedFolders } from './bundle.ts'
 import { IN_ASSETS, noticesOf } from './notices.ts'
+import { printTypes } from './print-types.ts'
 
 await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
@@ -24,7 +25,7 @@ const packages = [
   })),
 ]
 for (const name of ['index.d.ts', 'index.d.cts'])
-  copyFileSync('src/testing/public.d.ts', `dist/testing/${name}`)
+  writeFileSync(`dist/testing/${name}`, printTypes())
 
 /** The folders of the packages that dist/ contains. */
 export const contained = [...new Set(packages)].sort()

@@ -112,11 +112,25 @@ describe('The package', () => {
   })
 
   test('The types of the library need no other package, for each way to resolve modules', async () => {
-    const source = `import { startFarthing, type Payment } from 'farthing/testing'
+    const { specification: examples } = JSON.parse(read('src/app/docs/examples/recorded.json'))
+    const example = (operation: string) =>
+      JSON.stringify(Object.values(examples[operation].responses[200])[0])
+    const source = `import { startFarthing } from 'farthing/testing'
+      import type { CheckReport, Finding, LoggedRequest, Payment, UndeliveredMessage } from 'farthing/testing'
       export async function pay(): Promise<Payment> {
         await using farthing = await startFarthing({ log: 'error' })
         return farthing.payment({ scenario: 'success', refund: 500 })
-      }`
+      }
+      export const payment: Payment = ${example('readPayment')}
+      type Page<Item> = { results: Item[]; next: string; previous: string }
+      export const requests: Page<LoggedRequest> = ${example('listRequests')}
+      export const messages: Page<UndeliveredMessage> = ${example('listMessages')}
+      export const report: CheckReport = ${example('readCheck')}
+      export const [finding]: Finding[] = report.findings
+      // @ts-expect-error: a payment has no such field
+      void payment.amounts
+      // @ts-expect-error: not every payment has a code
+      void payment.state.code.length`
     const signal = `import type { WaitOptions } from 'farthing/testing'
       export const options: WaitOptions = { signal: new AbortController().signal }`
     writeFileSync(join(user, 'signal.ts'), signal)

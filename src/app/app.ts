@@ -120,7 +120,7 @@ function partsOf(
   const database = recorder ? givingWay(real.database, recorder.giveWay) : real.database
   const ports = { ...real, database }
   const watch = createWatch({ ...ports, signals })
-  const plans = config.control ? createPlans(ports, isStopping) : undefined
+  const plans = config.control ? createPlans({ ...ports, signals, watch }, isStopping) : undefined
   const send = withListeners(ports.send, { ...ports, signals, watch })
   const deliveries = createDeliveries({
     ...ports,

@@ -3,12 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER_VALUE_BYTES, HEADERS_BYTES } from '../core/budgets.ts'
 import type { AttemptResult, ReceiverResponse } from '../core/ports.ts'
+import { parsedJson } from '../core/values.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, parsed, RETRY_AFTER, type Service } from './running-service.ts'
+import { type Body, RETRY_AFTER, type Service } from './running-service.ts'
 
 /** The options of `farthing listen` that say where messages go and how they are printed. */
 type Forwarding = {
@@ -107,7 +108,7 @@ function show(
 ): void {
   const { message_id, headers, body } = offer
   // For display only. The body that is forwarded is never parsed.
-  const { event_type = null, resource_id: payment_id = null } = Object(parsed(body))
+  const { event_type = null, resource_id: payment_id = null } = Object(parsedJson(body))
   const at = new Date().toISOString()
   if (options.json) {
     const outcome = options.forwardTo && { status_code, response_time, result, cause, answer }

@@ -12,6 +12,7 @@ import {
   proxyOptions,
   WITHOUT_PLANS,
 } from '../core/invocation.ts'
+import { parsedJson } from '../core/values.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -135,16 +136,8 @@ export function serviceAt(url: string, key: string | undefined) {
 async function exchange(request: ClientRequest, sent?: string) {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
-  return { response, body: parsed(await text(response)) }
-}
-
-/** undefined for what is not JSON, such as a page. */
-export function parsed(body: string): Body {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
+  // A page is not JSON.
+  return { response, body: parsedJson(await text(response)) as Body }
 }
 
 function refusalOf(

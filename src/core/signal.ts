@@ -47,6 +47,20 @@ export function createSignals() {
   }
 }
 
+/** Aborts after `ms` milliseconds, when the client disconnects, and with `stop`. */
+export function endingOf(socket: EventEmitter, ms: number) {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const timer = setTimeout(end, ms)
+  socket.once('close', end)
+  const stop = () => {
+    clearTimeout(timer)
+    socket.off('close', end)
+    end()
+  }
+  return { ending: ending.signal, stop }
+}
+
 /** Names of signals. Something of the room was changed or recorded. */
 export const changedIn = (room: string): string => `changed ${room}`
 /** The room is no account's any more. */

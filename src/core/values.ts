@@ -17,6 +17,15 @@ export const fromText = <Read>({ read }: Reader<Read>, text: string): Read | und
 
 const readBoolean = (text: string) => (/^(true|false)$/.test(text) ? text === 'true' : undefined)
 
+/** undefined for text that is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** True for a whole number in this range. */
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most

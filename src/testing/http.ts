@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { parsedJson } from '../core/values.ts'
 import { ControlError } from './errors.ts'
 import type { Answer, Signal } from './public.d.ts'
 
@@ -108,18 +109,7 @@ export const headersOf = ({ headers }: IncomingMessage): Record<string, string> 
 function answerOf(response: IncomingMessage, text: string): Answer {
   const headers = headersOf(response)
   const isJson = /^application\/json/.test(headers['content-type'] ?? '')
-  return {
-    status: response.statusCode ?? 0,
-    headers,
-    text,
-    body: isJson ? parse(text) : undefined,
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // another server, or an empty body
-  }
+  // Not JSON after all: another server, or an empty body.
+  const body = isJson ? parsedJson(text) : undefined
+  return { status: response.statusCode ?? 0, headers, text, body }
 }

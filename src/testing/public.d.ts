@@ -1,21 +1,18 @@
 /// <reference lib="esnext.disposable" />
-/**
- * The public types of `farthing/testing`. Written by hand, in one file that imports nothing: users have none of the
- * packages from which the service derives its own types. The package carries this file as it is. It needs the library
- * es2022 of TypeScript and no other types.
- */
+/** The public types of `farthing/testing`. They need the library es2022 of TypeScript and no other types. */
+import type {
+  CheckReport,
+  Finding,
+  LoggedRequest,
+  Payment,
+  UndeliveredMessage,
+} from './resources.ts'
+
+export type * from './resources.ts'
 
 /** What a user can pick on the hosted pages, and how a payment can end. */
 export type Choice = 'success' | 'declined' | 'error' | 'cancel'
-export type Status =
-  | 'created'
-  | 'started'
-  | 'submitted'
-  | 'success'
-  | 'capturable'
-  | 'failed'
-  | 'error'
-  | 'cancelled'
+export type Status = Payment['state']['status']
 export type EventType =
   | 'card_payment_succeeded'
   | 'card_payment_captured'
@@ -217,86 +214,6 @@ export type Completion =
   | { capture: true | 'error' }
   | { refund: true | 'error' }
 
-export type Link = { href: string; method: 'GET' }
-export type PostLink = {
-  type: string
-  params: Record<string, string>
-  href: string
-  method: 'POST'
-}
-
-/** What is known about a card. */
-export interface CardDetails {
-  first_digits_card_number?: string
-  last_digits_card_number?: string
-  cardholder_name?: string
-  /** MM/YY */
-  expiry_date?: string
-  billing_address?: Partial<Record<'line1' | 'line2' | 'city' | 'postcode' | 'country', string>>
-  card_brand?: string
-  card_type: 'debit' | 'credit' | null
-  /** Never present here, as some fields of GOV.UK Pay below. */
-  wallet_type?: 'Apple Pay' | 'Google Pay'
-}
-
-/** A payment as the API returns it. Amounts are in pence, times ISO 8601. */
-export interface Payment {
-  payment_id: string
-  amount: number
-  reference: string
-  description: string
-  language: 'en' | 'cy'
-  state: {
-    status: Status
-    finished: boolean
-    code?: 'P0010' | 'P0020' | 'P0030' | 'P0040' | 'P0050'
-    message?: string
-    /** Of a declined payment in agreement mode: false if its agreement became inactive. */
-    can_retry?: boolean
-  }
-  payment_provider: 'sandbox'
-  provider_id: string
-  created_date: string
-  refund_summary: {
-    status: 'pending' | 'unavailable' | 'available' | 'full'
-    amount_available: number
-    amount_submitted: number
-  }
-  settlement_summary: {
-    capture_submit_time?: string
-    captured_date?: string
-    /** Never present here. */
-    settled_date?: string
-  }
-  delayed_capture: boolean
-  moto: boolean
-  /** Never 'external' here. */
-  authorisation_mode: 'web' | 'moto_api' | 'agreement' | 'external'
-  return_url?: string
-  email?: string
-  metadata?: Record<string, string | number | boolean>
-  agreement_payment_type?: 'instalment' | 'recurring' | 'unscheduled'
-  card_brand?: string
-  card_details?: CardDetails
-  authorisation_summary?: { three_d_secure: { required: boolean } }
-  fee?: number
-  net_amount?: number
-  /** These three are never present here. */
-  corporate_card_surcharge?: number
-  total_amount?: number
-  exemption?: { requested?: boolean; type?: 'corporate'; outcome?: { result?: string } }
-  _links: {
-    self: Link
-    events: Link
-    refunds: Link
-    cancel?: PostLink
-    capture?: PostLink
-    next_url?: Link
-    next_url_post?: PostLink
-    auth_url_post?: PostLink
-  }
-}
-
 export type NewPlan = {
   /** An operationId of /openapi.json, or 'message'. Without it createPayment for a scenario, otherwise any request. */
   on?: string
@@ -385,69 +302,6 @@ export interface Message {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A message that was not delivered. */
-export interface UndeliveredMessage {
-  message_id: string
-  webhook_id: string
-  event_type: EventType
-  payment_id: string
-  at: string
-  delivery: 'PENDING' | 'FAILED'
-  /** Newest first. */
-  attempts: {
-    created_date: string
-    send_at: string
-    status: 'SUCCESSFUL' | 'FAILED'
-    status_code: number | null
-    response_time: number | null
-    result: string
-  }[]
-  /** When it is sent again, in the account's time; null: at once, or never. */
-  next_attempt: string | null
-  /** Whether the receiver has accepted the message since, sent as it is by hand. */
-  accepted_by_hand: boolean
-  /** What was sent; null when the payment is gone. */
-  raw: string | null
-  headers: Record<string, string> | null
-}
-
-/** A request as it was recorded. Keys, tokens and card numbers are masked. */
-export interface LoggedRequest {
-  request_id: string
-  /** The account's time, and the machine's. */
-  at: string
-  machine_at: string
-  operation: string
-  method: string
-  path: string
-  query: string
-  /** 'page': of a hosted page. */
-  kind: 'api' | 'page'
-  payment_id: string | null
-  reference: string | null
-  headers: Record<string, string>
-  body: unknown
-  /** The size of the whole body, where its beginning was recorded. */
-  body_cut?: number
-  status: number | null
-  code: string | null
-  ms: number
-  /** The plan that acted on it. */
-  plan: string | null
-  /** A command of Farthing sent it: the check leaves it out. */
-  from_farthing: boolean
-  /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
-  answered: 'sent' | 'gone' | 'replaced' | 'reset'
-  answer: { headers: Record<string, string>; body: unknown; body_cut?: number }
-  /** What GOV.UK Pay would do differently with this request. */
-  in_production: {
-    rule: string
-    level: 'fail' | 'warn' | 'note'
-    sentence: string
-    advice: string
-  }[]
-}
-
 export interface CheckOptions {
   /** Only what happened then or later. */
   since?: Moment
@@ -456,41 +310,6 @@ export interface CheckOptions {
   /** Rules to leave out: `['P3']`. The page Check of the console lists all. */
   ignore?: string[]
   failOn?: 'fail' | 'warn' | 'note' // 'fail' by default
-}
-
-export interface CheckReport {
-  version: string
-  account: string
-  /** The account's times; null where nothing is kept. */
-  from: string | null
-  to: string
-  /** Requests and deliveries that were looked at, and those that were only counted. */
-  kept: number
-  not_kept: number
-  /** Each rule of this behaviour at least once, broken ones first. */
-  findings: Finding[]
-  /** What GOV.UK Pay's documentation tells a client to handle, and the lines that make it. */
-  situations: Situation[]
-}
-
-/** `met` is null where only the log of the application can tell. */
-export type Situation = { situation: string; met: boolean | null } & {
-  [part in 'line' | 'library']: string
-} & { evidence: string | null }
-
-export interface Finding {
-  rule: string
-  level: 'fail' | 'warn' | 'note' | 'pass' | 'not seen'
-  title: string
-  sentence: string
-  advice: string
-  source: string
-  times: number
-  first: string | null
-  newest: string | null
-  /** As in `/console/requests/{id}`, newest first. */
-  evidence: string[]
-  webhook_id?: string
 }
 
 export interface Answer {

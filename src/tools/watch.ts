@@ -1,7 +1,8 @@
 /**
  * Sees what other processes have written, for everybody who waits in this one: one look for all of them, with a query for
- * each hundred accounts. It only sets signals. What this process writes sets its signals itself, at once.
+ * every 64 accounts. It only sets signals. What this process writes sets its signals itself, at once.
  */
+import { padded } from '../core/gather.ts'
 import { idFloor } from '../core/ids.ts'
 import type { Ports } from '../core/ports.ts'
 import {
@@ -26,8 +27,8 @@ const EVERY = 1_000
 const EVERY_BESIDE_OTHERS = 50
 const BESIDE_OTHERS = 10_000
 
-/** Rooms, or keys, of one query. */
-const AT_ONCE = 100
+/** Rooms, or keys, of one query: as many as `padded` takes. */
+const AT_ONCE = 64
 
 /** What somebody waits for. */
 type Watched = {
@@ -41,7 +42,7 @@ type Watched = {
   key_id?: string | undefined
 }
 
-type WatchPorts = Pick<Ports, 'database' | 'time'> & { signals: Signals }
+export type WatchPorts = Pick<Ports, 'database' | 'time'> & { signals: Signals }
 
 export type Watch = ReturnType<typeof createWatch>
 
@@ -184,12 +185,8 @@ function add(bag: Bag, name: string): () => void {
   }
 }
 
-/** One query after the other. Each has 1, 10 or 100 places, so that few statements are prepared: the last is repeated. */
+/** One query after the other. */
 async function inParts(bag: Bag, query: (part: string[]) => Promise<void>): Promise<void> {
   const names = [...bag.keys()]
-  for (let i = 0; i < names.length; i += AT_ONCE) {
-    const part = names.slice(i, i + AT_ONCE)
-    const size = [1, 10, AT_ONCE].find(size => size >= part.length) ?? AT_ONCE
-    await query([...part, ...Array(size - part.length).fill(part.at(-1))])
-  }
+  for (let i = 0; i < names.length; i += AT_ONCE) await query(padded(names.slice(i, i + AT_ONCE)))
 }

@@ -7,19 +7,7 @@ import type { Choice as KnownChoice, NewPayment } from '../../src/pay/payments/p
 import type { newPayment, readTypes } from '../../src/pay/payments/request.ts'
 import type { payment, presentWith } from '../../src/pay/payments/response.ts'
 import type { EventType as KnownEventType } from '../../src/pay/webhooks/webhook.ts'
-import type {
-  CheckReport,
-  Choice,
-  EventType,
-  LoggedRequest,
-  NewPlan,
-  Payment,
-  PaymentFields,
-  UndeliveredMessage,
-} from '../../src/testing/public.d.ts'
-import type { report } from '../../src/tools/control/check.ts'
-import type { message } from '../../src/tools/control/messages.ts'
-import type { recordedRequest } from '../../src/tools/control/requests.ts'
+import type { Choice, EventType, NewPlan, PaymentFields } from '../../src/testing/public.d.ts'
 import type { newPlan } from '../../src/tools/steer/plan-wire.ts'
 
 /** The names of a schema's fields. Where all are required, the type of `properties` does not list them. */
@@ -57,28 +45,12 @@ type InType<Type, Before extends string = ''> = Type extends readonly unknown[]
 
 type Nothing<Lacking extends never> = Lacking
 
-export type PaymentLacks = Nothing<Exclude<InSchema<typeof payment>, InType<Payment>>>
-export type PaymentHasTooMany = Nothing<Exclude<InType<Payment>, InSchema<typeof payment>>>
 export type FieldsLack = Nothing<Exclude<InSchema<typeof newPayment>, InType<PaymentFields>>>
 export type FieldsHaveTooMany = Nothing<Exclude<InType<PaymentFields>, InSchema<typeof newPayment>>>
 export type PlanLacks = Nothing<Exclude<InSchema<typeof newPlan>, InType<NewPlan>>>
 export type PlanHasTooMany = Nothing<
   Exclude<InType<NewPlan>, InSchema<typeof newPlan> | `given.${string}`>
 >
-export type RequestLacks = Nothing<Exclude<InSchema<typeof recordedRequest>, InType<LoggedRequest>>>
-export type RequestHasTooMany = Nothing<
-  Exclude<InType<LoggedRequest>, InSchema<typeof recordedRequest>>
->
-export type MessageLacks = Nothing<Exclude<InSchema<typeof message>, InType<UndeliveredMessage>>>
-export type MessageHasTooMany = Nothing<
-  Exclude<InType<UndeliveredMessage>, InSchema<typeof message>>
->
-export type CheckLacks = Nothing<Exclude<InSchema<typeof report>, InType<CheckReport>>>
-export type CheckHasTooMany = Nothing<Exclude<InType<CheckReport>, InSchema<typeof report>>>
-type AttemptSchema = typeof message.properties.attempts.items
-type Attempt = UndeliveredMessage['attempts'][number]
-export type AttemptLacks = Nothing<Exclude<InSchema<AttemptSchema>, InType<Attempt>>>
-export type AttemptHasTooMany = Nothing<Exclude<InType<Attempt>, InSchema<AttemptSchema>>>
 
 /** Fields of GOV.UK Pay that this service describes and never sends. */
 type NeverSent = 'corporate_card_surcharge' | 'total_amount' | 'exemption'
@@ -93,14 +65,10 @@ export type NotDescribed = Nothing<
 >
 
 /** What the service sends can be read as the public type says. */
-export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
-export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
 export const asChoice = (known: KnownChoice): Choice => known
 /** No move sends `card_payment_settled`. */
 export const asEventType = (
   known: Exclude<KnownEventType, 'card_payment_settled' | 'card_payment_started'>,
 ): EventType => known
-export const asChecked = (sent: FromSchema<typeof report>): CheckReport => sent
-export const asAttempted = (sent: FromSchema<AttemptSchema>): Attempt => sent
 /** What the public type lets a test send is what the service accepts. */
 export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })

@@ -1,7 +1,4 @@
-/**
- * Differences that neither behaviour shows, because they need a live account, another payment provider, the firewall or
- * another site: rules of the check find them under both.
- */
+/** Differences that only production shows, such as of a live account: the check finds them under both behaviours. */
 import { isLoopback } from '../../core/invocation.ts'
 import {
   type Asked,

@@ -1,7 +1,4 @@
-/**
- * The source of a fact about GOV.UK Pay: file and line in its public source, or page and heading of its documentation,
- * as they were in November 2026.
- */
+/** Where a fact about GOV.UK Pay stands in its public source or its documentation, as of November 2026. */
 
 const MAIN = 'src/main/java/uk/gov/pay'
 const code = {

@@ -1,7 +1,4 @@
-/**
- * The top-level domains that the validator of GOV.UK Pay knows: those of Commons Validator 1.11.0, and `internal` and
- * `local`, which it adds.
- */
+/** Those that the validator of GOV.UK Pay knows: of Commons Validator 1.11.0, and `internal` and `local`. */
 const NAMES = `
   aaa aarp abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant accountants aco actor ad ads adult ae aeg aero aetna af afl africa ag
   agakhan agency ai aig airbus airforce airtel akdn al alibaba alipay allfinanz allstate ally alsace alstom am amazon americanexpress americanfamily amex amfam

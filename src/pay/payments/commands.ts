@@ -279,10 +279,7 @@ const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
   return ended ? saveAgreement(ended) : holdAgreement(agreement)
 }
 
-/**
- * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up is authorised.
- * Returns the update, for the same commit as the payment.
- */
+/** Specification, *States and transitions*: the update of the agreement that the change makes active, or ends. */
 export async function agreementAfter(database: Database, { before, after, at }: Change) {
   const { set_up_agreement, agreement_id } = after.given
   if (agreement_id && isLastOfAgreement(after)) {

@@ -40,7 +40,7 @@ export const finding = object(
   { webhook_id: { ...identifier, description: 'The webhook that it is about' } },
 )
 
-const situation = object('Situation', {
+export const situation = object('Situation', {
   situation: text,
   met: {
     type: ['boolean', 'null'],

@@ -61,10 +61,7 @@ type ControlEndpoint<
   ) => Promise<unknown>
 }
 
-/**
- * An endpoint below /control. It takes the parameters of `query` and the fields of `body`; any other is an error, so
- * that `POST ...?scenario=declined` is not ignored.
- */
+/** Unknown parameters and fields are errors, so that `POST ...?scenario=declined` is not ignored. */
 export const defineEndpoint =
   <
     const Query extends QueryParameters = None,

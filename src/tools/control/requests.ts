@@ -1,5 +1,5 @@
 import { iso } from '../../core/time.ts'
-import { integer, oneOf } from '../../core/values.ts'
+import { integer, oneOf, parsedJson } from '../../core/values.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { parameter } from '../../platform/http/query.ts'
@@ -26,7 +26,7 @@ export const recordedRequest = object(
     method: text,
     path: { ...text, description: 'Without tokens' },
     query: text,
-    kind: { ...text, enum: kinds },
+    kind: { ...text, enum: kinds, description: '`page`: of a hosted page' },
     payment_id: nullable,
     reference: nullable,
     headers,
@@ -39,7 +39,11 @@ export const recordedRequest = object(
       type: 'boolean',
       description: 'A command of Farthing sent it: the check leaves it out',
     },
-    answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
+    answered: {
+      ...text,
+      enum: ['sent', 'gone', 'replaced', 'reset'],
+      description: '`gone`: the client had left. `replaced` and `reset`: a plan did so',
+    },
     answer,
     in_production: {
       type: 'array',
@@ -131,11 +135,8 @@ function presentRequest(exchange: Exchange) {
 
 export function presentBody(recorded: KeptBody | undefined): { body: unknown; body_cut?: number } {
   if (!recorded) return { body: null }
-  if (recorded.cut !== undefined) return { body: recorded.text, body_cut: recorded.cut }
-  if (recorded.base64) return { body: recorded.text }
-  try {
-    return { body: JSON.parse(recorded.text) }
-  } catch {
-    return { body: recorded.text }
-  }
+  const { text, cut, base64 } = recorded
+  if (cut !== undefined) return { body: text, body_cut: cut }
+  const json = base64 ? undefined : parsedJson(text)
+  return { body: json === undefined ? text : json }
 }

@@ -6,7 +6,7 @@ import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
 import { createSharing } from '../../core/gather.ts'
 import { currentGuest } from '../../core/guests.ts'
-import { changedIn, ended } from '../../core/signal.ts'
+import { changedIn, ended, endingOf } from '../../core/signal.ts'
 import { createSlots, inSlot } from '../../core/slots.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { askedFor } from '../../platform/http/addresses.ts'
@@ -23,10 +23,7 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-/**
- * What a look found: the response, whose list is an iterator. `isNewer` looks only at what was written since: another look
- * finds nothing if it is false.
- */
+/** The response, whose list is an iterator. `isNewer`: false if nothing was written that another look would find. */
 export type Look = { found: object | undefined; isNewer?: (() => Promise<boolean>) | undefined }
 
 export type Waits = ReturnType<typeof createWaits>
@@ -92,7 +89,7 @@ export function createWaits(
       if (held.empty?.isNewer && !(await held.empty.isNewer())) return undefined
       return lookFor(now)
     }
-    const { ending, stop } = endingOf(request, ms)
+    const { ending, stop } = endingOf(request.raw.socket, ms)
     const leaveWatch = watch.join({ room })
     const found = signals.untilFound([changedIn(room), ended(room)], ending, async () => {
       if (ending.aborted) return nothing
@@ -112,20 +109,6 @@ export function createWaits(
   }
 
   return { waitFor, takePlace }
-}
-
-/** Aborts after `ms` milliseconds, when the client disconnects, and with `stop`. */
-function endingOf({ raw: { socket } }: FastifyRequest, ms: number) {
-  const ending = new AbortController()
-  const end = () => ending.abort()
-  const timer = setTimeout(end, ms)
-  socket.once('close', end)
-  const stop = () => {
-    clearTimeout(timer)
-    socket.removeListener('close', end)
-    end()
-  }
-  return { ending: ending.signal, stop }
 }
 
 /** Runs a look, and pauses if it found nothing. One that fails finds nothing: the next may not fail. */

@@ -2,36 +2,45 @@
  * The effects of plans on requests. Plans are checked when a request has reached the handler of its endpoint: after
  * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
-import type { Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { once } from 'node:events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../core/account.ts'
-import type { Database, Time } from '../../core/ports.ts'
+import { ended, endingOf } from '../../core/signal.ts'
 import type { ScenariosOf } from '../../pay/payments/commands.ts'
-import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
+import type { Watch, WatchPorts } from '../watch.ts'
 import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
 import { createPostpone } from './postpone.ts'
 import { createKnownPlans } from './store.ts'
 
 export type Plans = ReturnType<typeof createPlans>
 
-export function createPlans(ports: { database: Database; time: Time }, stopped: () => boolean) {
-  const delays = createDelays(ports.database, stopped)
+export function createPlans(ports: WatchPorts & { watch: Watch }, stopped: () => boolean) {
   const known = createKnownPlans(ports.database)
   const findPlansOfRequest = createFindPlansOfRequest(ports, known)
   const found = new WeakMap<FastifyRequest, PlansOfRequest>()
 
+  /**
+   * Resolves after the delay; at once if the client leaves, the service stops or the account is reset or ended. Meanwhile
+   * the request keeps its place, and its connection is not idle.
+   */
+  async function hold({ account: { room }, delay }: Fault, { raw: { socket } }: FastifyRequest) {
+    if (delay === 0 || stopped() || socket.destroyed) return
+    const { ending, stop } = endingOf(socket, delay)
+    const offs = [stop, ports.signals.on([ended(room)], stop), ports.watch.join({ room })]
+    await once(ending, 'abort')
+    for (const off of offs) off()
+  }
+
   /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
   async function act(fault: Fault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     fault.hasActed = true
-    await delays.wait(fault.account, request.raw.socket, fault.delay)
+    await hold(fault, request)
     const { error } = fault
     const { plan_id, reset, when } = fault.plan
-    const ended = reset ? 'reset' : error && 'replaced'
+    const answer = reset ? 'reset' : error && 'replaced'
     request.actingPlan = {
       plan_id,
-      ...(ended && { ended }),
+      ...(answer && { ended: answer }),
       ...(reset && when === 'before' && { isUnanswered: true }),
     }
     if (!error) return
@@ -73,53 +82,5 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
         done(null, payload)
       },
     }),
-  }
-}
-
-/** Milliseconds between two checks of whether the service stops or an account was reset. */
-const CHECK_EVERY = 100
-
-/** Delays requests. They keep their places, and their connections are not idle. A delay ends when its client leaves. */
-function createDelays(database: Database, stopped: () => boolean) {
-  const delayed = new Set<{ account: Account; ending: AbortController }>()
-  let isWatching = false
-
-  /** One look at the accounts after the other, however long the database takes. A stop waits for none. */
-  async function watch(): Promise<void> {
-    isWatching = true
-    let isLooking = false
-    while (delayed.size > 0) {
-      await setTimeout(CHECK_EVERY)
-      if (stopped()) for (const { ending } of delayed) ending.abort()
-      if (isLooking) continue
-      isLooking = true
-      void endWithAccounts().finally(() => {
-        isLooking = false
-      })
-    }
-    isWatching = false
-  }
-
-  async function endWithAccounts(): Promise<void> {
-    for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
-      // An unreachable database says nothing about the account.
-      const now = await accountOfName(database, name).catch(() => group[0]?.account)
-      for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
-    }
-  }
-
-  return {
-    /** Resolves after so many milliseconds; at once if the client leaves, the service stops or the account is reset or ended. */
-    async wait(account: Account, socket: Socket, ms: number): Promise<void> {
-      if (ms === 0 || stopped() || socket.destroyed) return
-      const mine = { account, ending: new AbortController() }
-      const leave = () => mine.ending.abort()
-      socket.once('close', leave)
-      delayed.add(mine)
-      if (!isWatching) void watch()
-      await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
-      delayed.delete(mine)
-      socket.off('close', leave)
-    },
   }
 }

@@ -1,5 +1,6 @@
 /** How an exchange is read from the columns of its row. `insertExchange` in store.ts writes them. */
 import { timeOf } from '../../core/ids.ts'
+import { parsedJson } from '../../core/values.ts'
 import {
   type Evidence,
   type Exchange,
@@ -27,19 +28,11 @@ export const COLUMNS = SHOWN.replace('account', 'account as room')
 /** The JSON of `facts`. */
 type StoredFacts = Facts & Pick<Exchange, 'at' | 'ms'> & Partial<Pick<Exchange, ExchangeTiming>>
 
-/** undefined if the row is damaged. */
-function readJson<Stored>(text: string | null): Stored | undefined {
-  try {
-    return JSON.parse(text ?? '') // written by insertExchange
-  } catch {
-    return undefined
-  }
-}
-
 export function fromRow(row: Row): Exchange {
   const { refused, code, field, told, body, facts: factsText, ...columns } = row
-  const stored = readJson<Partial<ExchangeBody>>(body)
-  const facts = readJson<StoredFacts>(factsText)
+  // Written by insertExchange; undefined if the row is damaged.
+  const stored = parsedJson(body) as Partial<ExchangeBody> | undefined
+  const facts = parsedJson(factsText ?? '') as StoredFacts | undefined
   const known = { ...NO_REQUEST, ...columns, refused: refused === 1 }
   // A damaged row counts as an exchange that was not kept, so that a page shows the others.
   if (typeof stored?.path !== 'string' || typeof facts?.at !== 'number')
@@ -64,7 +57,7 @@ export const evidenceRows = {
   id: 'exchange_id',
   fromRow(row: Omit<Row, 'room' | 'body' | 'method' | 'told'>): Evidence {
     const { refused, code, field, facts, ...columns } = row
-    const stored = readJson<StoredFacts>(facts)
+    const stored = parsedJson(facts ?? '') as StoredFacts | undefined
     if (typeof stored?.at !== 'number') return { ...columns, ...lostAt(row) }
     const began = Number(stored.at)
     const refusal = { ...(code !== null && { code }), ...(field !== null && { field }) }

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Statement, Time } from '../../core/ports.ts'
-import { isStorable } from '../../core/values.ts'
+import { isStorable, parsedJson } from '../../core/values.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { formOf } from '../../platform/http/body.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
@@ -209,13 +209,9 @@ const kindOf = (sentence: string): string =>
 
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
   if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
-  try {
-    const { reference } = JSON.parse(String(bytesOf(requestBody)))
-    const isKept = typeof reference === 'string' && reference.length <= LONGEST_REFERENCE
-    return isKept && isStorable(reference) ? reference : undefined
-  } catch {
-    return undefined // not a JSON object
-  }
+  const { reference } = Object(parsedJson(String(bytesOf(requestBody))))
+  const isKept = typeof reference === 'string' && reference.length <= LONGEST_REFERENCE
+  return isKept && isStorable(reference) ? reference : undefined
 }
 
 function maskedAddress(raw: RawRequest | AnsweredAttempt, mask: Mask) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { REQUESTS_OF_ACCOUNT } from '../../../src/core/budgets.ts'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
 import { delayOf } from '../../../src/tools/plans/plan.ts'
@@ -11,7 +10,6 @@ import { planning } from '../../support/plans.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
-import { mockQueries } from '../../support/watched.ts'
 
 const reset = { code: 'ECONNRESET' }
 
@@ -181,24 +179,6 @@ onEveryDatabase(
       leaving.abort()
       await assert.rejects(left, { name: 'AbortError' })
       while ((await api.get('/v1/payments')).body.total < 1);
-    })
-
-    test('delayed requests are checked for a reset one time after the other, also while the database is slow', async t => {
-      const api = await service().newAccount()
-      await plan(api, { on: 'readPayment', delay: 1_000 })
-      const { database, baseUrl } = service()
-      let [current, most] = [0, 0]
-      mockQueries(t, database, async (query, sql) => {
-        if (!/from accounts where name = /.test(sql)) return query()
-        most = Math.max(most, ++current)
-        await setTimeout(400)
-        current -= 1
-        return query()
-      })
-      await fetch(`${baseUrl}/v1/payments/unknown`, {
-        headers: { Authorization: `Bearer ${api.key}` },
-      })
-      assert.equal(most, 1)
     })
 
     test('random plans and requests do what a model of thirty lines says', async () => {

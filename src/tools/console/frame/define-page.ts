@@ -55,10 +55,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** Whether the page is a form that creates something: an account that has ended has none. */
   makes?: true
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
-  /**
-   * Returns the page's data. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from
-   * it.
-   */
+  /** Returns the data; throws `notFound`. It stands above `title` and `show`: the compiler infers theirs from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** The heading, if it is neither the entry in the navigation nor the title. */
@@ -275,10 +272,7 @@ type Look = {
 /** Nobody reads more than "100 or more". */
 export const MOST_NEWER = 100
 
-/**
- * Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. The hash is
- * short, and not to be read back.
- */
+/** Weak: the number beside *Check*, banners and times differ without a change of the content. Not to be read back. */
 const tagOf = ({ version, newest = '' }: Look): string =>
   `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 

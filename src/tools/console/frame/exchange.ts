@@ -2,6 +2,7 @@
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
+import { parsedJson } from '../../../core/values.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
@@ -85,19 +86,14 @@ export function refusalText(exchange: Exchange): string | undefined {
 }
 
 /** `path` is the name of a field of the JSON, or leads to one inside: `prefilled_cardholder_details.billing_address`. */
-function valueAt(body: KeptBody | undefined, path: string): unknown {
-  try {
-    return path
-      .split('.')
-      .reduce<unknown>(
-        (value, name) =>
-          value instanceof Object ? new Map(Object.entries(value)).get(name) : undefined,
-        JSON.parse(body?.text ?? ''),
-      )
-  } catch {
-    return undefined // no JSON, or only its beginning was kept
-  }
-}
+const valueAt = (body: KeptBody | undefined, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, name) =>
+        value instanceof Object ? new Map(Object.entries(value)).get(name) : undefined,
+      parsedJson(body?.text ?? ''),
+    )
 
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text

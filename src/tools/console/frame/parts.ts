@@ -123,10 +123,7 @@ export const ACCOUNT_HEADER = 'farthing-account'
 /** The hidden field that names the account of a form. */
 export const ACCOUNT_FIELD = 'account'
 
-/**
- * A form with an effect: it refuses another account than that of its page, see otherAccount. The account is undefined
- * where that does not matter.
- */
+/** A form with an effect: in another account than that of its page it does nothing, see otherAccount. */
 export const postForm = (
   account: Account | undefined,
   action: string,

@@ -200,10 +200,7 @@ export async function rowsOf(
   return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
 }
 
-/**
- * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
- * their order.
- */
+/** Equal reads between two changes, which are in order: by the identifier of the first, how many followed it. */
 function foldOutlines(reads: readonly Outline[], changes: readonly Exchange[]) {
   const folded = new Map<string, number>()
   const firsts = new Map<string, string>()

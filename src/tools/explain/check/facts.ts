@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
 import { isSuccess } from '../../../core/http-status.ts'
+import { parsedJson } from '../../../core/values.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { formOf, isForm } from '../../../platform/http/body.ts'
 import type { Created, Facts, Headers } from '../../record/exchange.ts'
@@ -34,13 +35,8 @@ const isPaid = ({ status }: { status: string }): boolean => status === 'success'
 type Fields = Readonly<Record<string, unknown>>
 
 function fieldsOf(text: string): Fields {
-  if (text === '') return {}
-  try {
-    const parsed: unknown = JSON.parse(text)
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
-  } catch {
-    return {}
-  }
+  const value = text === '' ? undefined : parsedJson(text)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 /** The User-Agent of Farthing's own commands. */

@@ -39,10 +39,7 @@ type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly E
 
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
-/**
- * Looks at an earlier answer of the receiver. If that does not tell enough, sends the right copy, one with a random
- * key, and then the wrong ones until one is accepted.
- */
+/** Looks at an earlier answer; then sends the right copy, one with a random key, and wrong ones until it takes one. */
 export async function findMistake(subject: Subject, { post, mayPost }: Sending) {
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered

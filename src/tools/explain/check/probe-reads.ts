@@ -1,7 +1,4 @@
-/**
- * Evaluates a receiver that answers 2xx to every message by its reads: it reads the payment of a message that it
- * believes. So the reads after true messages, forgeries and messages of rules are compared.
- */
+/** A receiver that answers 2xx to everything is judged by its reads: it reads the payment of a message it believes. */
 import { MINUTE } from '../../../core/time.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import type { Exchange } from '../../record/exchange.ts'

@@ -1,7 +1,4 @@
-/**
- * Rules from the list of differences: how production would treat a request, or a message that was accepted. They are
- * evaluated when the exchange is recorded; the check reads the results.
- */
+/** Rules from the list of differences. They are evaluated when an exchange is recorded; the check reads the results. */
 import type { Behaviour } from '../../../core/account.ts'
 import { version } from '../../../core/version.ts'
 import { differences } from '../../../pay/differences/all.ts'

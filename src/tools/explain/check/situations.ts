@@ -1,7 +1,4 @@
-/**
- * Situations of production in which integrations break, and which the documentation of GOV.UK Pay tells a client to
- * handle; and whether the application has met them.
- */
+/** What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it. */
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
@@ -314,10 +311,7 @@ export async function situationsOf(record: AccountRecord) {
   })
 }
 
-/**
- * The button beside a situation: a request below /control that it sends, or a probe or the behaviour of a new test
- * account, to which it leads. undefined: only the application can cause the situation.
- */
+/** The request of its button, or where that leads: a probe, or another behaviour. undefined: there is none. */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
   if (only !== behaviour) return only

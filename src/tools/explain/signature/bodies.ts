@@ -17,10 +17,7 @@ const dotNet = (value: string): string =>
 const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
-/**
- * The ways in which common libraries print parsed JSON, the likeliest first. The first that prints a body in a given
- * way is named, so entries for several languages stand before those for one.
- */
+/** How common libraries print JSON, the likeliest first. The first that fits is named: several languages before one. */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
   ['printed-pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
@@ -102,10 +99,7 @@ type Row = [
 /** The largest share of all bytes for one variant, so that it takes a part of a slice. */
 const LARGEST_SHARE = 8
 
-/**
- * The body unchanged, and as common mistakes change it, the likeliest first; some may be equal. Each is made on demand,
- * and all together have `VARIANT_BYTES` at most.
- */
+/** The body as it is and as common mistakes change it, the likeliest first, made on demand: VARIANT_BYTES in all. */
 export function* bodyVariants(body: Buffer): Generator<Variant> {
   yield { cause: AS_IS, words: 'as it is', advice: rawBody, value: body }
   if (bodyProblem(body) !== undefined) return

@@ -1,9 +1,7 @@
 import { EXPLAINED_DEPTH } from '../../../core/budgets.ts'
+import { parsedJson } from '../../../core/values.ts'
 
-/**
- * JSON as a text: read so that it can be printed as the libraries of several languages print it. Unlike JSON.parse it
- * keeps the order of the keys and the digits of the numbers.
- */
+/** JSON to be printed as libraries print it. Unlike JSON.parse it keeps the order of the keys and the digits. */
 type JsonNode =
   /** The key of an item of an array is ''. */
   | { kind: 'object' | 'array'; entries: [key: string, value: JsonNode][] }
@@ -58,14 +56,7 @@ export function readJson(text: string): JsonNode | undefined {
   return value()
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => parsedJson(text) !== undefined
 
 /** Whether a text is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
 export function isTooDeep(text: string): boolean {
@@ -114,10 +105,7 @@ export function printJson(root: JsonNode, style: Style, most = Infinity): string
   return text.length > most ? undefined : text
 }
 
-/**
- * Returns a printer of strings that writes the matching characters as \uXXXX. The pattern must match single UTF-16
- * units.
- */
+/** Prints strings with \uXXXX for what matches: the pattern must match single UTF-16 units. */
 export const escaping =
   (pattern: RegExp, inUpperCase = false) =>
   (value: string): string =>
