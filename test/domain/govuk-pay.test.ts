@@ -107,3 +107,9 @@ test('a payment that failed has the status of the ledger, and both kinds of canc
   expired.resource.state = { status: 'failed', finished: true, code: 'P0020', message: 'x' }
   assert.equal(JSON.parse(asGovukPay(JSON.stringify(expired))).resource.state.status, 'timedout')
 })
+
+test('a payment with an agreement has no link to pages, also while it is open', () => {
+  const charge = samplePayment('created', { authorisation_mode: 'agreement' })
+  const links = Object.keys(presentPayment(charge, addresses)._links)
+  assert.deepEqual(links, ['self', 'events', 'refunds', 'cancel'])
+})

@@ -23,7 +23,7 @@ import { partsOf } from '../../src/tools/explain/check/facts.ts'
 import { inHex, rewritten } from '../../src/tools/explain/signature/digests.ts'
 import { isTooDeep, readJson } from '../../src/tools/explain/signature/json-text.ts'
 import { createMask } from '../../src/tools/record/mask.ts'
-import { compile, match } from '../support/backtracking.ts'
+import { match } from '../support/backtracking.ts'
 import { parse } from '../support/expression-parts.ts'
 import { type Expression, expressionsOf } from '../support/expressions.ts'
 import { hostileTexts } from '../support/hostile-texts.ts'
@@ -36,13 +36,12 @@ const MOST_STEPS = 1_000_000
 function slownessOf(expression: Expression): string | undefined {
   const { place, source, flags } = expression
   const parsed = parse(expression)
-  const program = compile(parsed)
   const { drawn, size } = hostileTexts(parsed)
   const engine = new RegExp(source, flags.includes('g') ? flags : `${flags}g`)
   for (const draw of drawn) {
     const text = draw(size)
-    const few = match(program, text, MOST_STEPS)
-    const many = match(program, draw(2 * size), MOST_STEPS)
+    const few = match(parsed, text, MOST_STEPS)
+    const many = match(parsed, draw(2 * size), MOST_STEPS)
     const growth = many.counted > MOST_STEPS ? Infinity : many.counted / few.counted
     if (growth > MOST_GROWTH)
       return `${place} /${source}/${flags}: ${few.counted} steps for ${JSON.stringify(draw(3))} with ${size} times the middle, ${many.counted} with twice as many`

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import fastify from 'fastify'
+import { linkTo } from '../../src/platform/http/addresses.ts'
 import { createLazyApp } from '../../src/platform/http/server.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { open } from '../support/raw-http.ts'
 import { startService } from '../support/service.ts'
 
@@ -22,15 +23,10 @@ test('A lazy app that could not be built answers with the JSON of an unexpected 
   const server = createServer((request, response) => {
     if (!lazy.takes(request, response)) response.writeHead(404).end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(async () => {
-    await lazy.close()
-    server.close()
-  })
+  const port = await listenUntilEnd(t, server)
+  t.after(() => lazy.close())
   const ask = async () => {
-    const response = await fetch(
-      `http://127.0.0.1:${(server.address() as AddressInfo).port}/control/clock`,
-    )
+    const response = await fetch(`http://127.0.0.1:${port}/control/clock`)
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
   const { status, body } = await ask()
@@ -54,4 +50,16 @@ test('While the tools are built for their first request, a later request is answ
   })
   await Promise.all(answers)
   assert.deepEqual(answered, ['/healthz 200', '/control/openapi.json 200'])
+})
+
+test('the URL of a server has brackets around IPv6, and localhost for all addresses', async t => {
+  const server = createServer()
+  const port = await listenUntilEnd(t, server)
+  for (const [host, name] of Object.entries({
+    '::1': '[::1]',
+    '::': 'localhost',
+    '0.0.0.0': 'localhost',
+    farthing: 'farthing',
+  }))
+    assert.equal(linkTo(host, server), `http://${name}:${port}`)
 })

@@ -10,7 +10,7 @@ import { oldestKept } from '../../src/pay/retention.ts'
 import { agreementProblems } from './invariants-agreements.ts'
 import { messageProblems } from './invariants-messages.ts'
 import { paymentProblems } from './invariants-payments.ts'
-import type { ExchangeRow, Rows } from './rows.ts'
+import type { Rows } from './rows.ts'
 
 export type Quiet = {
   /** The service's time in milliseconds. Payments that are gone by then are not checked. */
@@ -29,20 +29,23 @@ const isNoRecord = (table: string): boolean => table !== 'exchanges'
 
 /** Throws one error that lists the broken invariants, one per line. */
 export async function checkInvariants(database: Database, quiet: Quiet): Promise<void> {
-  const rows = await readRows(database, quiet)
   const problems = [
     ...(await damage(database, quiet)),
-    ...paymentProblems(rows),
-    ...agreementProblems(rows),
-    ...messageProblems(rows, quiet),
-    ...causeProblems(rows),
+    ...problemsOf(await readRows(database, quiet), quiet),
   ]
   if (problems.length === 0) return
   const shown = problems.slice(0, MOST_PROBLEMS)
   throw new Error(`${problems.length} invariants are broken:\n${shown.join('\n')}`)
 }
 
-async function readRows(
+export const problemsOf = (rows: Rows, quiet: Quiet): string[] => [
+  ...paymentProblems(rows),
+  ...agreementProblems(rows),
+  ...messageProblems(rows, quiet),
+  ...causeProblems(rows),
+]
+
+export async function readRows(
   database: Database,
   { now, since = 0, damagedRecord }: Quiet,
 ): Promise<Rows> {
@@ -57,17 +60,9 @@ async function readRows(
     agreements: await read(database, 'agreements', 'agreement_id', made),
     webhooks: await read(database, 'webhooks', 'webhook_id', made),
     messages: await read(database, 'webhook_messages', 'payment_id', kept),
-    exchanges: damagedRecord ? [] : await readExchanges(database, kept),
+    exchanges: damagedRecord ? [] : await read(database, 'exchanges', 'payment_id', kept),
   }
 }
-
-const readExchanges = async (database: Database, kept: string): Promise<ExchangeRow[]> =>
-  (await read<StoredExchange>(database, 'exchanges', 'payment_id', kept)).map(row => ({
-    ...row,
-    body: JSON.parse(row.body),
-  }))
-
-type StoredExchange = Omit<ExchangeRow, 'body'> & { body: string }
 
 /** Rows per statement; more than one payment has in any table. */
 const AT_ONCE = 5_000
@@ -92,7 +87,7 @@ async function read<Row>(
   }
   for (const row of all)
     for (const name of JSON_COLUMNS)
-      if (typeof row[name] === 'string' && table !== 'exchanges') row[name] = JSON.parse(row[name])
+      if (typeof row[name] === 'string') row[name] = JSON.parse(row[name])
   return all as Row[]
 }
 

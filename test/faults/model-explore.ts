@@ -1,7 +1,4 @@
 /** Runs random commands on the service and compares every response with the model's. */
-import { join } from 'node:path'
-import { scratchFolder } from '../support/folders.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
 import { fc } from '../support/properties.ts'
 import { checkInvariants } from './invariants.ts'
 import { newWorld, type World } from './model.ts'
@@ -28,20 +25,8 @@ const RUNS = 4
 export async function explore({ seed, commands, postgres }: Exploration): Promise<number> {
   let world = newWorld('nobody', START)
   const clock = () => world.now
-  const folder = scratchFolder()
-  const services: ModelService[] = [
-    await startModelService({
-      kind: 'SQLite',
-      url: `sqlite:${join(folder, 'farthing.db')}`,
-      instances: 1,
-      clock,
-      folder,
-    }),
-  ]
-  if (postgres) {
-    const url = await createPostgresDatabase()
-    services.push(await startModelService({ kind: 'PostgreSQL', url, instances: 2, clock }))
-  }
+  const services: ModelService[] = [await startModelService('sqlite', clock)]
+  if (postgres) services.push(await startModelService('postgres', clock))
   let worlds = 0
   let done = 0
 

@@ -1,15 +1,14 @@
-/** The real service for the model and the races: instances on one database, with a sender that records. */
-
-import { rmSync } from 'node:fs'
-import type { App } from '../../src/app/app.ts'
-import { readConfig } from '../../src/app/config.ts'
-import { startFarthing } from '../../src/app/start.ts'
-import type { Config } from '../../src/core/config.ts'
+/** The real service for the model and the races, with a sender that records. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { createNewId } from '../../src/core/ids.ts'
-import type { Database, Send, Time } from '../../src/core/ports.ts'
+import type { Database, Send } from '../../src/core/ports.ts'
 import { createTime } from '../../src/core/time.ts'
 import { sweep } from '../../src/pay/retention.ts'
 import { createKey } from '../../src/platform/accounts/store.ts'
+import { scratchFolder } from '../support/folders.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
+import { type DatabaseKind, startService } from '../support/service.ts'
 import { type Manners, outcome } from './model-webhooks.ts'
 
 export type Sent = { url: string; headers: Record<string, string>; body: string }
@@ -25,22 +24,16 @@ export type RawRequest = {
 
 export type ModelService = Awaited<ReturnType<typeof startModelService>>
 
-export type ModelServiceOptions = {
-  kind: string
-  /** As in DATABASE_URL. */
-  url: string
-  instances: number
-  clock: () => number
-  /** A folder to remove at the end. */
-  folder?: string
-  /** A layer between the service and its database. */
-  wrap?: (database: Database) => Database
-}
-
-/** Starts the service on an empty database. */
-export async function startModelService(options: ModelServiceOptions) {
-  const { kind, url, instances, clock, folder, wrap = database => database } = options
-  const config = readConfig({ PORT: '0', DATABASE_URL: url })
+/** Starts it on an empty database, with a layer between the two. On PostgreSQL its two instances take turns. */
+export async function startModelService(
+  kind: DatabaseKind,
+  clock: () => number,
+  wrap: (database: Database) => Database = database => database,
+) {
+  const DATABASE_URL =
+    kind === 'sqlite'
+      ? `sqlite:${join(scratchFolder(), 'farthing.db')}`
+      : await createPostgresDatabase()
   const time = createTime(clock)
   // Shared, so that identifiers of two instances within one millisecond are in order.
   const newId = createNewId()
@@ -59,26 +52,19 @@ export async function startModelService(options: ModelServiceOptions) {
     return outcome(manners as Manners, nth) // the pattern has checked it
   }
 
-  const open = (): Promise<Instance[]> =>
-    Promise.all(
-      Array.from({ length: instances }, () => openInstance(config, { time, newId, send }, wrap)),
-    )
-
-  let running = await open()
-  const close = async () => {
-    for (const instance of running) await instance.close()
-  }
-  const instance = (): Instance => {
-    const found = running[next++ % running.length]
-    if (!found) throw new Error('there is at least one instance')
-    return found
-  }
+  const start = () =>
+    startService(kind, {
+      env: { DATABASE_URL },
+      send,
+      ports: ({ database }) => ({ time, newId, database: wrap(database) }),
+    })
+  let service = await start()
+  const turn = () => service.apps[next++ % service.apps.length] ?? assert.fail('there is one')
 
   return {
     kind,
-    /** The instances take turns. */
     async request({ method, url, headers, payload }: RawRequest): Promise<Answer> {
-      const answer = await instance().app.server.inject({
+      const answer = await turn().server.inject({
         method: method as 'GET',
         url,
         headers: { host: 'farthing.test', ...headers },
@@ -91,7 +77,7 @@ export async function startModelService(options: ModelServiceOptions) {
       sent.length = 0
       tries.clear()
       reach = Number.POSITIVE_INFINITY
-      const { database } = instance()
+      const { database } = service
       const made = accounts.map(account => createKey({ database, time, newId }, account))
       return (await Promise.all(made)).map(({ key }) => key)
     },
@@ -103,32 +89,13 @@ export async function startModelService(options: ModelServiceOptions) {
     },
     /** Closes and reopens everything, and sends the unsent messages. */
     async restart() {
-      await close()
+      await service.stop()
       reach = Number.POSITIVE_INFINITY
-      running = await open()
-      await instance().app.deliveries.recover()
+      service = await start()
+      await turn().deliveries.recover()
     },
-    sweep: () => sweep(instance().database, clock()),
-    database: () => instance().database,
-    async stop() {
-      await close()
-      if (folder) rmSync(folder, { recursive: true, force: true })
-    },
+    sweep: () => sweep(service.database, clock()),
+    database: () => service.database,
+    stop: () => service.stop(),
   }
-}
-
-type Instance = { app: App; database: Database; close(): Promise<void> }
-
-async function openInstance(
-  config: Config,
-  ports: { time: Time; newId: (now: number) => string; send: Send },
-  wrap: (database: Database) => Database,
-): Promise<Instance> {
-  const farthing = await startFarthing({
-    config,
-    backgroundWork: false,
-    ports: real => ({ ...real, ...ports, database: wrap(real.database) }),
-    resolve: async () => [],
-  })
-  return { app: farthing.app, database: farthing.ports.database, close: () => farthing.close() }
 }

@@ -1,10 +1,7 @@
 /** Races: concurrent requests whose responses must be those of the model to the same requests in some order. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import type { Database } from '../../src/core/ports.ts'
 import type { Body } from '../support/client.ts'
-import { scratchFolder } from '../support/folders.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
 import { checkInvariants } from './invariants.ts'
 import { createRecorder, isLinearizable, story } from './linearizability.ts'
 import { newWorld, type Step, type World } from './model.ts'
@@ -94,16 +91,8 @@ const NOW = Date.parse('2026-09-14T08:20:31.407Z')
 export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): Promise<void> {
   const random = seeded(seed)
   let now = NOW
-  const folder = scratchFolder()
-  const service = await startModelService({
-    kind,
-    url:
-      kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase(),
-    instances: kind === 'sqlite' ? 1 : 2,
-    clock: () => now,
-    folder,
-    wrap: database => wrap(shuffled(database, random)),
-  })
+  const clock = () => now
+  const service = await startModelService(kind, clock, real => wrap(shuffled(real, random)))
   try {
     const keys = await service.begin(['races'])
     const json = { callback_url: 'https://hooks.example.org/all' }

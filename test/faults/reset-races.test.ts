@@ -1,14 +1,11 @@
 /** Resets that are thrown between the steps of other requests. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../../src/app/config.ts'
-import { startFarthing } from '../../src/app/start.ts'
-import type { Send } from '../../src/core/ports.ts'
-import { createKey } from '../../src/platform/accounts/store.ts'
-import { sendUnchecked, webPayment } from '../support/client.ts'
+import { webPayment } from '../support/client.ts'
 import { resultOf } from '../support/held-send.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
+import { planning } from '../support/plans.ts'
 import { seed } from '../support/properties.ts'
+import { type DatabaseKind, databaseKinds, startService } from '../support/service.ts'
 import { checkInvariants } from './invariants.ts'
 import { seeded } from './process/workload.ts'
 import { shuffled } from './race.ts'
@@ -27,31 +24,26 @@ const POSSIBLE: Record<string, number[]> = {
   plan: [201],
 }
 
-async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
+async function raceResets(kind: DatabaseKind): Promise<void> {
   const random = seeded(seed)
-  const url = kind === 'sqlite' ? 'sqlite::memory:' : await createPostgresDatabase()
   let sent = 0
-  const send: Send = async () => {
-    sent += 1
-    return resultOf(200)
-  }
-  const config = readConfig({ PORT: '0', DATABASE_URL: url, FARTHING_CONTROL: 'true' })
-  const start = () =>
-    startFarthing({
-      config,
-      backgroundWork: false,
-      ports: real => ({ ...real, send, database: shuffled(real.database, random) }),
-      resolve: async () => [],
-    })
-  const first = await start()
-  const instances = kind === 'sqlite' ? [first] : [first, await start()]
-  const { key } = await createKey(first.ports, 'raced')
-  let turn = 0
+  const service = await startService(kind, {
+    control: true,
+    async send() {
+      sent += 1
+      return resultOf(200)
+    },
+    ports: real => ({ database: shuffled(real.database, random) }),
+  })
+  const api = await service.newAccount()
+  const plans = planning(() => service)
   const ask = (method: string, path: string, json?: object) =>
-    sendUnchecked(`${instances[turn++ % instances.length]?.url}${path}`, {
-      key,
-      method,
-      ...(json && { json }),
+    plans.send(api, path, { method, ...(json && { json }) })
+  const form = (path: string, body: string) =>
+    plans.send(api, path, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
     })
   try {
     for (let round = 0; round < ROUNDS; round++) {
@@ -62,8 +54,8 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
       const steps: [string, () => ReturnType<typeof ask>][] = [
         ['create', () => ask('POST', '/v1/payments', webPayment)],
         ['open', () => ask('GET', page)],
-        ['choose', () => form(`${instances[0]?.url}${page}`, 'scenario=success')],
-        ['confirm', () => form(`${instances[0]?.url}${page}/confirm`, '')],
+        ['choose', () => form(page, 'scenario=success')],
+        ['confirm', () => form(`${page}/confirm`, '')],
         ['cancel', () => ask('POST', `${path}/cancel`)],
         ['refund', () => ask('POST', `${path}/refunds`, { amount: 1 })],
         ['read', () => ask('GET', path)],
@@ -88,22 +80,15 @@ async function raceResets(kind: 'sqlite' | 'postgres'): Promise<void> {
         assert.equal((await ask('GET', list)).body.total, 0, list)
       assert.equal((await ask('GET', '/control')).body.plans, 0)
       const after = sent
-      await first.app.deliveries.recover()
+      await service.apps[0]?.deliveries.recover()
       assert.equal(sent, after, `nothing is sent for an old room (${before} were before)`)
     }
-    await checkInvariants(first.ports.database, { now: Date.now(), settled: true })
+    await checkInvariants(service.database, { now: service.clock.now(), settled: true })
   } finally {
-    for (const instance of instances) await instance.close()
+    await service.stop()
   }
 }
 
-const form = (url: string, body: string) =>
-  sendUnchecked(url, {
-    method: 'POST',
-    body,
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-  })
-
-for (const kind of ['sqlite', 'postgres'] as const)
+for (const kind of databaseKinds)
   test(`A reset between the steps of other requests leaves an empty account and no impossible answer on ${kind}`, () =>
     raceResets(kind))

@@ -22,7 +22,7 @@ import { tempDatabase } from '../support/folders.ts'
 import { createLargePayments, searchBytes } from '../support/large-payments.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { open } from '../support/raw-http.ts'
-import { sentence } from './kill-service.ts'
+import { sentence } from './crashes.ts'
 import type { Job, JobOptions } from './run.ts'
 
 /** Megabytes, and milliseconds that `/healthz` may take. */

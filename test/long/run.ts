@@ -1,7 +1,7 @@
 /**
  * `npm run test:long` runs all jobs, `npm run test:long -- model races` the named ones. `--seed 7` repeats
- * a run, `--scale 0.01` runs a hundredth. A job is a file of this folder that exports `job`. Each run
- * prints what it did: see docs/notes/reliability.md.
+ * a run, `--scale 0.01` runs a hundredth. A job is a file of this folder that exports `job`, or one of several `jobs`.
+ * Each run prints what it did: see docs/notes/reliability.md.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -23,21 +23,26 @@ export type Job = {
   run(options: JobOptions): Promise<string>
 }
 
+export type Jobs = Record<string, Job>
+
 const FOLDER = new URL('./', import.meta.url)
 
-function jobNames(wanted: string[]): string[] {
-  const all = readdirSync(FOLDER)
-    .filter(name => name.endsWith('.ts') && name !== basename(import.meta.filename))
+/** Files with several jobs. The others are loaded when their job is run: some set options of the whole process. */
+const SEVERAL = ['crashes', 'generated']
+
+async function findJobs(): Promise<Map<string, () => Promise<Job>>> {
+  const load = (file: string) => import(new URL(`${file}.ts`, FOLDER).href)
+  const files = readdirSync(FOLDER)
     .map(name => basename(name, '.ts'))
-    .sort()
-  const unknown = wanted.filter(name => !all.includes(name))
-  if (unknown.length > 0)
-    throw new Error(`no such job: ${unknown.join(', ')} (there are ${all.join(', ')})`)
-  return wanted.length > 0 ? wanted : all
+    .filter(name => !name.includes('.') && !['clients', 'run', ...SEVERAL].includes(name))
+  const found = new Map(files.map(file => [file, async (): Promise<Job> => (await load(file)).job]))
+  for (const file of SEVERAL)
+    for (const [name, job] of Object.entries<Job>((await load(file)).jobs))
+      found.set(name, async () => job)
+  return found
 }
 
-async function runJob(name: string, options: JobOptions): Promise<boolean> {
-  const { job } = (await import(new URL(`${name}.ts`, FOLDER).href)) as { job: Job } // jobs export it
+async function runJob(name: string, job: Job, options: JobOptions): Promise<boolean> {
   const start = performance.now()
   const took = () => `${Math.round((performance.now() - start) / 1000)} s`
   console.log(`${name}: ${job.title}, seed ${options.seed}`)
@@ -59,10 +64,17 @@ async function main(): Promise<void> {
   })
   const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed)
   const options = { seed, scale: Number(values.scale) }
-  const names = jobNames(positionals)
+  const jobs = await findJobs()
+  const all = [...jobs.keys()].sort()
+  const unknown = positionals.filter(name => !jobs.has(name))
+  if (unknown.length > 0)
+    throw new Error(`no such job: ${unknown.join(', ')} (there are ${all.join(', ')})`)
   await globalSetup()
   try {
-    for (const name of names) if (!(await runJob(name, options))) process.exitCode = 1
+    for (const name of positionals.length > 0 ? positionals : all) {
+      const job = await jobs.get(name)?.()
+      if (job && !(await runJob(name, job, options))) process.exitCode = 1
+    }
   } finally {
     await globalTeardown()
   }

@@ -4,8 +4,9 @@ import type { Expression } from './expressions.ts'
 export type Test = (character: string) => boolean
 
 export type Node =
-  | { is: 'character'; test: Test; piece: string }
-  | { is: 'sequence' | 'choice'; parts: Node[] }
+  | { is: 'character'; test: Test }
+  | { is: 'sequence'; parts: Node[] }
+  | { is: 'choice'; parts: Node[] }
   | { is: 'repeat'; part: Node; least: number; most: number; lazy: boolean }
   | { is: 'group'; part: Node; index: number }
   | { is: 'look'; part: Node; behind: boolean; negative: boolean }
@@ -89,7 +90,7 @@ export function parse({ source, flags }: Expression) {
       /\[(?:[^\]\\]|\\.)*\]|\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|.)|[^()]/,
     )
     if (!piece) throw new Error(`${source} cannot be read at ${at}`)
-    return { is: 'character', piece: piece[0], test: testOf(piece[0]) }
+    return { is: 'character', test: testOf(piece[0]) }
   }
 
   function inner(): Node {
@@ -100,5 +101,5 @@ export function parse({ source, flags }: Expression) {
 
   const root = choice()
   if (at < source.length) throw new Error(`${source} cannot be read at ${at}`)
-  return { root, flags, tests, groupOf: (name: string) => names.get(name) ?? Number(name), groups }
+  return { root, flags, tests, groupOf: (name: string) => names.get(name) ?? Number(name) }
 }

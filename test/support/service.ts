@@ -2,7 +2,7 @@ import { after, before, describe } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import type { Behaviour } from '../../src/core/account.ts'
-import type { Resolve, Send } from '../../src/core/ports.ts'
+import type { Ports, Resolve, Send } from '../../src/core/ports.ts'
 import { createTime } from '../../src/core/time.ts'
 import { createKey } from '../../src/platform/accounts/store.ts'
 import { type Client, createClient } from './client.ts'
@@ -27,6 +27,8 @@ export type ServiceOptions = {
   ca?: string
   /** Makes identifiers, tokens and keys the same in each run. */
   seed?: string
+  /** Replaces other ports. */
+  ports?: (real: Ports) => Partial<Ports>
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>
@@ -36,7 +38,8 @@ const SHARED_ADDRESS = { FARTHING_BASE_URL: 'https://payments.example.org' }
 
 /** The real service on a real database, with a clock that the test moves. */
 export async function startService(kind: DatabaseKind, options: ServiceOptions = {}) {
-  const url = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
+  const given = options.env?.DATABASE_URL
+  const url = given ?? (kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase())
   const config = readConfig({
     PORT: '0',
     DATABASE_URL: url,
@@ -51,7 +54,12 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
     startFarthing({
       config,
       backgroundWork: false,
-      ports: real => ({ ...real, time, send: options.send ?? real.send }),
+      ports: real => ({
+        ...real,
+        time,
+        send: options.send ?? real.send,
+        ...options.ports?.(real),
+      }),
       resolve,
       ...(options.ca && { ca: options.ca }),
       ...(options.seed && { seed: options.seed }),

@@ -15,11 +15,11 @@ import type { Service, ServiceOptions } from './service.ts'
 import { holdAttempts } from './time.ts'
 
 /** A service whose webhooks may be on this machine, and that trusts the certificates of the tests. */
-export const receiving: ServiceOptions = {
+export const receiving = {
   env: { FARTHING_CALLBACK_HOSTS: 'localhost' },
   resolve: async () => ['127.0.0.1'],
   ca: authority,
-}
+} satisfies ServiceOptions
 
 export type Subscriber = Receiver & { webhook: Body }
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { readConfig } from '../../src/app/config.ts'
-import { startFarthing } from '../../src/app/start.ts'
 import type { Database, Statement } from '../../src/core/ports.ts'
-import { createClient } from './client.ts'
+import { startService } from './service.ts'
 
 /** The same database; `note` first sees the statement of a query, or all of a write. */
 export const watched = (
@@ -21,32 +19,24 @@ export const watched = (
   },
 })
 
-const KEY = 'a-key-of-this-test'
-
 /** A service on a database in memory. `plansOf` has each step of the plans of what was asked since `forget`. */
 export async function watchedService(t: TestContext) {
   const seen = new Map<string, Statement>()
-  const farthing = await startFarthing({
-    config: readConfig({
-      PORT: '0',
-      DATABASE_URL: 'sqlite::memory:',
-      FARTHING_API_KEY: KEY,
-      FARTHING_CONTROL: 'true',
-    }),
-    backgroundWork: false,
+  const service = await startService('sqlite', {
+    control: true,
+    env: { DATABASE_URL: 'sqlite::memory:' },
     ports: real => ({
-      ...real,
       database: watched(real.database, statements => {
         for (const statement of statements) seen.set(statement.sql, statement)
       }),
     }),
   })
-  t.after(() => farthing.close())
-  const { database } = farthing.ports
+  t.after(() => service.stop())
+  const { database } = service
   return {
     database,
-    api: createClient([farthing.url], KEY),
-    service: { apps: [farthing.app], baseUrls: [farthing.url] },
+    api: await service.newAccount(),
+    service,
     forget: () => seen.clear(),
     /** Of those that read these tables each step must match `index`; `least` are expected. */
     async assertPlans(tables: RegExp, index: RegExp, least: number): Promise<void> {

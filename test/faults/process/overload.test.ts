@@ -19,41 +19,36 @@ import {
 import { type Client, createClient, createOnce, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
+import { resultOf } from '../../support/held-send.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
+import { startService } from '../../support/service.ts'
 import { KEY, serve, settings } from './serve.ts'
 import { inParallel } from './workload.ts'
 
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]
-  const farthing = await startFarthing({
-    // The writes of the recorder and of the sweep would wait at the gate too, and be counted.
-    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_CONSOLE: 'false' }),
-    backgroundWork: false,
+  const service = await startService('sqlite', {
+    // The writes of the recorder would wait at the gate too, and be counted.
+    env: { DATABASE_URL: 'sqlite::memory:', FARTHING_CONSOLE: 'false' },
     ports: real => ({
-      ...real,
       database: {
         ...real.database,
         write: statements => writes.wait().then(() => real.database.write(statements)),
       },
-      async send() {
-        await sends.wait()
-        return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
-      },
     }),
-    resolve: async () => [],
+    send: () => sends.wait().then(() => resultOf(200)),
   })
   // A busy machine takes longer than a client may for its headers and its body, and than a connection may be silent.
-  const { server } = farthing.app.server
+  const { server } = service.apps[0]?.server ?? assert.fail('it has one')
   assert.deepEqual([server.headersTimeout, server.requestTimeout], [HEADERS_MS, REQUEST_MS])
   Object.assign(server.setTimeout(0), { headersTimeout: 0, requestTimeout: 0 })
   t.after(async () => {
     for (const gate of [writes, sends]) gate.open()
-    await farthing.close()
+    await service.stop()
   })
-  const { url: baseUrl, apiKey } = farthing
-  return { api: createClient([baseUrl], apiKey), baseUrl, server, writes, sends }
+  return { api: await service.newAccount(), baseUrl: service.baseUrl, server, writes, sends }
 }
 
 const headOf = (key: string | undefined, length: number): string =>

@@ -1,0 +1,114 @@
+/** What `npm test` does with one seed or one choice, with many others. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { attack, sendNowhere } from '../faults/hostile.ts'
+import { attackBytes } from '../faults/hostile-bytes.ts'
+import { explore } from '../faults/model-explore.ts'
+import { exhaustDescriptors } from '../faults/process/descriptors.ts'
+import { runRaces } from '../faults/race.ts'
+import { checkCurl } from '../recorder/curl.ts'
+import { tempFolder } from '../support/folders.ts'
+import { pack } from '../support/packed.ts'
+import { databaseKinds, startService } from '../support/service.ts'
+import type { Jobs } from './run.ts'
+
+/** Commands, and rounds of races, after which the services begin on empty databases; commands in one script of curl. */
+const AT_ONCE = { commands: 50_000, rounds: 1_000, curl: 500 }
+/** More seeds than one exploration uses. */
+const SEEDS_AT_ONCE = 10_000
+
+const draws = (file: string): boolean =>
+  /\/support\/properties\.ts'$/m.test(readFileSync(file, 'utf8'))
+
+export const jobs: Jobs = {
+  model: {
+    title: 'model commands, SQLite and PostgreSQL (two instances) as the model',
+    async run({ seed, scale }) {
+      const wanted = 1_000_000 * scale
+      let done = 0
+      for (let part = 0; done < wanted; part++) {
+        const commands = Math.min(AT_ONCE.commands, wanted - done)
+        done += await explore({ seed: seed + part * SEEDS_AT_ONCE, commands, postgres: true })
+        console.log(`${done} commands`)
+      }
+      return `${done} commands on each`
+    },
+  },
+  races: {
+    title: 'races on payments and agreements, histories linearizable',
+    async run({ seed, scale }) {
+      const total = Math.ceil(10_000 * scale)
+      for (let done = 0; done < total; done += AT_ONCE.rounds) {
+        const rounds = Math.min(AT_ONCE.rounds, total - done)
+        for (const kind of databaseKinds) await runRaces({ kind, seed: seed + done, rounds })
+        console.log(`${done + rounds} of each kind`)
+      }
+      return `${total} of each kind on SQLite, and through two instances on PostgreSQL`
+    },
+  },
+  hostile: {
+    title: 'hostile requests: no 5xx, every error in its shape, invariants hold',
+    async run({ seed, scale }) {
+      const [requests, damaged] = [Math.ceil(40_000 * scale), Math.ceil(60_000 * scale)]
+      for (const kind of databaseKinds) {
+        const service = await startService(kind, { send: sendNowhere })
+        try {
+          await attack(service, { seed, requests })
+          const { key = '' } = await service.newAccount()
+          await attackBytes(service, { seed, requests: damaged, key })
+        } finally {
+          await service.stop()
+        }
+        console.log(kind)
+      }
+      return `${requests} generated and ${damaged} damaged requests on each database`
+    },
+  },
+  curl: {
+    title: 'hostile exchanges, sent again with their curl commands through sh',
+    async run({ seed, scale }) {
+      let [made, offered] = [0, 0]
+      for (let part = 0; made < 5_000 * scale; part++) {
+        const count = Math.min(AT_ONCE.curl, 5_000 * scale - made)
+        offered += await checkCurl(count, seed + part)
+        made += count
+      }
+      return `${made} exchanges, ${offered} of them offered as curl`
+    },
+  },
+  properties: {
+    title: 'property tests with other seeds',
+    async run({ seed, scale }) {
+      const files = globSync('test/**/*.test.ts').filter(draws).sort()
+      const rounds = Math.ceil(10 * scale)
+      for (let round = 0; round < rounds; round++) {
+        const env = { ...process.env, FARTHING_TEST_SEED: `${seed + round}` }
+        const args = ['--test', '--test-reporter=dot', ...files]
+        await promisify(execFile)(process.execPath, args, { env })
+        console.log(`seed ${env.FARTHING_TEST_SEED}`)
+      }
+      return `${files.length} files, ${rounds} seeds each`
+    },
+  },
+  descriptors: {
+    title: 'file descriptors used up while documents, assets and the console are first asked for',
+    async run({ seed, scale }) {
+      let refused = 0
+      const starts = Math.ceil(20 * scale)
+      for (let i = 0; i < starts; i++)
+        refused += await exhaustDescriptors(64 + ((seed + 37 * i) % 200), i % 2 === 1)
+      return `${starts} starts, ${refused} times 500 meanwhile, all served afterwards`
+    },
+  },
+  reproducible: {
+    title: 'two builds of the package have the same bytes',
+    async run() {
+      const tarballs = [await pack(tempFolder()), await pack(tempFolder())]
+      const [first, second] = tarballs.map(({ tarball }) => readFileSync(tarball))
+      assert.ok(first?.equals(second ?? Buffer.alloc(0)))
+      return `2 packages of ${Math.round((first?.length ?? 0) / 1000)} kB`
+    },
+  },
+}
