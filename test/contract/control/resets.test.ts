@@ -66,8 +66,8 @@ onSharedDatabases(
       const other = await service().newAccount()
       const { api } = await newAccount()
       let looks = 0
-      mockQueries(t, database, (query, sql) => {
-        if (sql.includes('from payments')) looks += 1
+      mockQueries(t, database, (query, values) => {
+        if (values.includes('after')) looks += 1
         return query()
       })
       const wait = async (key: string | undefined): Promise<Body> => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { interleaving } from '../../support/interleave.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
+import { interleaving } from '../../support/watched.ts'
 
 onSharedDatabases(
   'Races of scenarios',
@@ -61,7 +61,7 @@ onSharedDatabases(
       const agreement_id = await activeAgreement(api)
       await control(api, 'plans', { hold: true })
       const held = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
-      beforeWrite(/update payments/, () => api.post(`/v1/agreements/${agreement_id}/cancel`))
+      beforeWrite(() => api.post(`/v1/agreements/${agreement_id}/cancel`))
       const { baseUrl } = service()
       const alone = { ...service(), baseUrls: [baseUrl] }
       const path = `payments/${held.payment_id}/complete`

@@ -251,7 +251,7 @@ test('On PostgreSQL a record that cannot be written delays a payment of a test a
       database: {
         ...real.database,
         async write(statements) {
-          if (statements.some(({ sql }) => sql.includes('into exchanges'))) await unlocked
+          if (statements.some(({ ofRecord }) => ofRecord)) await unlocked
           return real.database.write(statements)
         },
       },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer, Client } from '../../support/client.ts'
-import { interleaving } from '../../support/interleave.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { answering, endingsOf, gated, subscribe } from '../../support/subscriber.ts'
-import { cancelOne } from './payment-changes.ts'
+import { interleaving } from '../../support/watched.ts'
+import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 
@@ -54,10 +54,9 @@ onSharedDatabases(
       const { api, beforeWrite } = await interleaving(t, service())
       const deleted = await subscribe(t, api)
       const kept = await subscribe(t, api)
-      beforeWrite(/insert into webhook_messages/, () =>
-        api.delete(`/v1/webhooks/${deleted.webhook.external_id}`),
-      )
-      assert.equal((await cancelOne(api)).status, 204)
+      const payment = await api.createPayment()
+      beforeWrite(() => api.delete(`/v1/webhooks/${deleted.webhook.external_id}`))
+      assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
       assert.deepEqual(await endingsOf(api, deleted), [])
       assert.equal(deleted.connections(), 0)
       assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
