@@ -69,7 +69,7 @@ async function untilListening({ database, clock }: Service, { webhook_id }: Body
 
 const cancelled = (api: Client) => cancelledPayment(api, { reference: 'È-7' })
 
-onEveryDatabase('A listener', define, { control: true })
+onEveryDatabase('A listener', { control: true }, define)
 
 function define(service: () => Service): void {
   test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async () => {

@@ -22,6 +22,14 @@ const sent: Body[] = []
 
 onEveryDatabase(
   'Due steps',
+  {
+    control: true,
+    resolve: async () => ['93.184.216.34'],
+    async send({ body }) {
+      sent.push(JSON.parse(body))
+      return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+    },
+  },
   service => {
     /** Asked without a request, which would take the steps. */
     const owed = async (name: string): Promise<number> => {
@@ -184,14 +192,6 @@ onEveryDatabase(
       await read(api, payment)
       assert.equal(asked, 0)
     })
-  },
-  {
-    control: true,
-    resolve: async () => ['93.184.216.34'],
-    async send({ body }) {
-      sent.push(JSON.parse(body))
-      return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
-    },
   },
 )
 

@@ -35,6 +35,7 @@ const idsOf = (messages: Body[]): string[] => messages.map(message => message.we
 
 onEveryDatabase(
   'A message that an instance left unsent',
+  { send: message => dead.send(message) },
   service => {
     /** Another instance on the same database, or the same one after its next start. */
     const instance = (send: Send, different: Partial<Parts> = {}): Deliveries =>
@@ -263,5 +264,4 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['PENDING 0', 'PENDING 0', 'SUCCESSFUL 1'])
     })
   },
-  { send: message => dead.send(message) },
 )
