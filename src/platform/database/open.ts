@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { DatabaseAddress } from '../../core/config.ts'
 import type { Database } from '../../core/ports.ts'
 import { refuseForeignFile, refuseForeignSchema } from './inspect.ts'
@@ -36,6 +37,7 @@ export async function beginOpening(address: DatabaseAddress, options: OpenOption
       throw withPath(error)
     })
     migrated.catch(() => undefined) // whoever waits for it gets the error
+    await setImmediate() // the thread gets the statements at the end of this turn, and works while the caller does
     return { database, migrated }
   } catch (error) {
     throw withPath(error)
