@@ -58,7 +58,7 @@ test('A service does not listen before the webhook of FARTHING_WEBHOOK_URL is th
     database: {
       ...database,
       async write(statements) {
-        if (statements.some(({ sql }) => sql.includes('into webhooks')))
+        if (statements.some(({ values }) => `${values}`.includes(env.FARTHING_WEBHOOK_URL)))
           reached.push(await canConnect(port))
         return database.write(statements)
       },

@@ -42,6 +42,7 @@ const cases = {
 
 onSharedDatabases(
   'Differences between the specification and GOV.UK Pay',
+  { control: true, receives: true },
   service => {
     for (const [name, each] of Object.entries<Case>(cases)) {
       const { subject } = differences[name as keyof typeof differences].about
@@ -56,5 +57,4 @@ onSharedDatabases(
         })
     }
   },
-  { control: true, receives: true },
 )

@@ -125,6 +125,7 @@ onOneDatabase('The pages about the service', service => {
 
 onOneDatabase(
   'The pages about a service that behaves as GOV.UK Pay',
+  { env: { FARTHING_BEHAVIOUR: 'govuk-pay', FARTHING_API_KEY }, control: true },
   service => {
     test('/ says the behaviour of the default account as it is now, and /docs that of its document', async () => {
       const { anonymous } = service()
@@ -140,24 +141,19 @@ onOneDatabase(
       assert.match(await main('/docs'), /describes accounts with the behaviour govuk-pay\./)
     })
   },
-  { env: { FARTHING_BEHAVIOUR: 'govuk-pay', FARTHING_API_KEY }, control: true },
 )
 
 const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
 
-onOneDatabase(
-  'The pages about a service with an address of its own',
-  service => {
-    test('The pages about the service stay below the path of its address, and print it as text', async () => {
-      const { anonymous } = service()
-      for (const path of ['/', '/docs']) {
-        const elements = elementsOf((await anonymous.get(path)).text)
-        const links = elements.flatMap(({ attributes }) => attributes.href ?? attributes.src ?? [])
-        for (const link of links) assert.match(link, /^(#|\/it's\$&more\/)/)
-      }
-      const { text } = only(elementsOf((await anonymous.get('/')).text), tagged('main'))
-      assert.ok(text.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
-    })
-  },
-  { env },
-)
+onOneDatabase('The pages about a service with an address of its own', { env }, service => {
+  test('The pages about the service stay below the path of its address, and print it as text', async () => {
+    const { anonymous } = service()
+    for (const path of ['/', '/docs']) {
+      const elements = elementsOf((await anonymous.get(path)).text)
+      const links = elements.flatMap(({ attributes }) => attributes.href ?? attributes.src ?? [])
+      for (const link of links) assert.match(link, /^(#|\/it's\$&more\/)/)
+    }
+    const { text } = only(elementsOf((await anonymous.get('/')).text), tagged('main'))
+    assert.ok(text.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
+  })
+})

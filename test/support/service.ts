@@ -137,15 +137,26 @@ type SharedOptions = { control?: boolean; receives?: boolean } & {
   [option in Exclude<keyof ServiceOptions, 'control'>]?: never
 }
 
+/** Options come before the function, as in node:test. Some files still have them behind it. */
+type Given<Options, Of, Define = (service: () => Of) => void> =
+  | [define: Define, options?: Options]
+  | [options: Options, define: Define]
+
+const inOrder = <Options extends object, Of>([one, other]: Given<Options, Of>) =>
+  (typeof one === 'function' ? [other ?? {}, one] : [one, other]) as [
+    Options,
+    (service: () => Of) => void,
+  ]
+
 /**
  * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
  * second. For tests that keep to accounts that they make, and do not move the machine's time.
  */
 export function onSharedDatabases(
   title: string,
-  define: (service: () => SharedService) => void,
-  options: SharedOptions = {},
+  ...given: Given<SharedOptions, SharedService>
 ): void {
+  const [options, define] = inOrder(given)
   share(title, databaseKinds, define, options)
 }
 
@@ -170,11 +181,8 @@ function share(
  * Defines tests that run once, on SQLite, because their promise ends before a row is read or written: of what is refused,
  * of headers, addresses and texts. With other options than `control` they have a service of their own.
  */
-export function onOneDatabase(
-  title: string,
-  define: (service: () => SharedService) => void,
-  { control = false, ...own }: ServiceOptions = {},
-): void {
+export function onOneDatabase(title: string, ...given: Given<ServiceOptions, SharedService>): void {
+  const [{ control = false, ...own }, define] = inOrder(given)
   const kinds: DatabaseKind[] = ['sqlite']
   if (Object.keys(own).length === 0) share(title, kinds, define, { control })
   else
@@ -188,11 +196,8 @@ export function onOneDatabase(
 }
 
 /** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
-export function onEveryDatabase(
-  title: string,
-  define: (service: () => Service) => void,
-  options: ServiceOptions = {},
-): void {
+export function onEveryDatabase(title: string, ...given: Given<ServiceOptions, Service>): void {
+  const [options, define] = inOrder(given)
   onEach(
     title,
     databaseKinds,

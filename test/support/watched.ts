@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Database, Statement } from '../../src/core/ports.ts'
-import { startService } from './service.ts'
+import type { Behaviour } from '../../src/core/account.ts'
+import type { Database, Statement, Value } from '../../src/core/ports.ts'
+import { createClient } from './client.ts'
+import { type SharedService, startService } from './service.ts'
 
 /** The same database; `note` first sees the statement of a query, or all of a write. */
 export const watched = (
@@ -53,14 +55,45 @@ export async function watchedService(t: TestContext) {
   }
 }
 
-/** Lets `query` see each query of the database of a service until the test ends, and answer it by `real`. */
-export function mockQueries(
-  t: TestContext,
-  database: Database,
-  query: (real: () => Promise<unknown[]>, sql: string, values: readonly unknown[]) => unknown,
-): void {
+/** A query runs when `real` is called. Tests know it by the values that it carries, never by its text. */
+type Query = (real: () => Promise<unknown[]>, values: readonly Value[]) => unknown
+type Write = (real: () => Promise<boolean>, statements: readonly Statement[]) => Promise<boolean>
+
+/** Lets `query` see each query of the database of a service until the test ends, and answer it. */
+export function mockQueries(t: TestContext, database: Database, query: Query) {
   const real = database.query.bind(database)
-  t.mock.method(database, 'query', (sql: string, values: never[] = []) =>
-    query(() => real(sql, values), sql, values),
+  return t.mock.method(database, 'query', (sql: string, values: Value[] = []) =>
+    query(() => real(sql, values), values),
   )
+}
+
+/** The same for its writes, but for those of the record, which are made at intervals. */
+export function mockWrites(t: TestContext, database: Database, write: Write) {
+  const real = database.write.bind(database)
+  return t.mock.method(database, 'write', (statements: Statement[]) =>
+    statements.some(({ ofRecord }) => ofRecord)
+      ? real(statements)
+      : write(() => real(statements), statements),
+  )
+}
+
+/**
+ * Returns a client with its own account on the instance whose writes are intercepted. `beforeWrite` runs `act` once, before
+ * the next write: so one request acts between another request's read and its write.
+ */
+export async function interleaving(t: TestContext, service: SharedService, behaviour?: Behaviour) {
+  const { key } = await service.newAccount(behaviour)
+  let next: (() => Promise<unknown>) | undefined
+  mockWrites(t, service.database, async write => {
+    const act = next
+    next = undefined
+    await act?.()
+    return write()
+  })
+  return {
+    api: createClient([service.baseUrl], key, behaviour),
+    beforeWrite(act: () => Promise<unknown>): void {
+      next = act
+    },
+  }
 }

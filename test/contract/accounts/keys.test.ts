@@ -5,7 +5,6 @@ import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { newAccount } from '../../../src/core/account.ts'
 import { createNewId } from '../../../src/core/ids.ts'
-import type { Value } from '../../../src/core/ports.ts'
 import { createTime } from '../../../src/core/time.ts'
 import type { Context } from '../../../src/pay/context.ts'
 import { createAuthenticate } from '../../../src/platform/accounts/bearer.ts'
@@ -13,6 +12,7 @@ import { createKey, findKey, listKeys, revokeKey } from '../../../src/platform/a
 import { createClient } from '../../support/client.ts'
 import { consoleOf, cookieIn } from '../../support/console.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 onEveryDatabase('Accounts: API keys', service => {
   const newKey = (account: string) => {
@@ -54,9 +54,8 @@ onEveryDatabase('Accounts: API keys', service => {
     const { baseUrl, clock, database } = service()
     const { key, key_id } = await newKey('slow')
     const api = createClient([baseUrl], key)
-    const { query } = database
-    const slow = t.mock.method(database, 'query', async (sql: string, values: Value[]) => {
-      const rows = await query(sql, values)
+    const slow = mockQueries(t, database, async query => {
+      const rows = await query()
       if (rows.some(row => (row as { name?: string }).name === 'slow')) clock.advance(800)
       return rows
     })

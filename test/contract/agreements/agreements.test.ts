@@ -37,100 +37,93 @@ const order: Fault[] = [
   [{ description: long, user_identifier: '' }, 422, 'P0102', 'description'],
 ]
 
-onSharedDatabases(
-  'Agreements: create and cancel',
-  service => {
-    test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
-      const api = await service().newAccount()
-      const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
-      assert.equal(status, 201)
-      assert.match(body.agreement_id, /^[0-9a-v]{26}$/)
-      assert.deepEqual(body, {
-        agreement_id: body.agreement_id,
-        ...good,
-        status: 'created',
-        created_date: new Date(await api.now()).toISOString(),
-      })
-      assert.deepEqual((await api.get(`/v1/agreements/${body.agreement_id}`)).body, body)
-      assert.equal((await api.request('HEAD', `/v1/agreements/${body.agreement_id}`)).status, 200)
+onSharedDatabases('Agreements: create and cancel', { control: true }, service => {
+  test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
+    const api = await service().newAccount()
+    const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
+    assert.equal(status, 201)
+    assert.match(body.agreement_id, /^[0-9a-v]{26}$/)
+    assert.deepEqual(body, {
+      agreement_id: body.agreement_id,
+      ...good,
+      status: 'created',
+      created_date: new Date(await api.now()).toISOString(),
     })
+    assert.deepEqual((await api.get(`/v1/agreements/${body.agreement_id}`)).body, body)
+    assert.equal((await api.request('HEAD', `/v1/agreements/${body.agreement_id}`)).status, 200)
+  })
 
-    test('an agreement has no user_identifier when the request gives none or null', async () => {
-      const api = await service().newAccount()
-      for (const user_identifier of [undefined, null]) {
-        const made = await createAgreement(api, { user_identifier })
-        assert.equal('user_identifier' in made, false)
-      }
-    })
+  test('an agreement has no user_identifier when the request gives none or null', async () => {
+    const api = await service().newAccount()
+    for (const user_identifier of [undefined, null]) {
+      const made = await createAgreement(api, { user_identifier })
+      assert.equal('user_identifier' in made, false)
+    }
+  })
 
-    test('the texts of an agreement are kept as sent, from 1 to 255 characters', async () => {
-      const api = await service().newAccount()
-      for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
-        const given = { reference: text, description: text, user_identifier: text }
-        const made = await createAgreement(api, given)
-        const { reference, description, user_identifier } = await readAgreement(api, made)
-        assert.deepEqual({ reference, description, user_identifier }, given)
-      }
-      assert.equal(
-        (await createAgreement(api, { user_identifier: '<|> ' })).user_identifier,
-        '<|> ',
-      )
-      assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
-    })
+  test('the texts of an agreement are kept as sent, from 1 to 255 characters', async () => {
+    const api = await service().newAccount()
+    for (const text of ['x', 'é'.repeat(255), ' "Ünïcode" & \' \\ 😀 ']) {
+      const given = { reference: text, description: text, user_identifier: text }
+      const made = await createAgreement(api, given)
+      const { reference, description, user_identifier } = await readAgreement(api, made)
+      assert.deepEqual({ reference, description, user_identifier }, given)
+    }
+    assert.equal((await createAgreement(api, { user_identifier: '<|> ' })).user_identifier, '<|> ')
+    assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
+  })
 
-    test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      await api.advance(1_234)
-      const answer = await cancelAgreement(api, agreement)
-      assert.equal(answer.status, 204)
-      assert.equal(answer.text, '')
-      assert.deepEqual(await readAgreement(api, agreement), {
-        ...agreement,
-        status: 'cancelled',
-        cancelled_date: new Date(await api.now()).toISOString(),
-      })
+  test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    await api.advance(1_234)
+    const answer = await cancelAgreement(api, agreement)
+    assert.equal(answer.status, 204)
+    assert.equal(answer.text, '')
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'cancelled',
+      cancelled_date: new Date(await api.now()).toISOString(),
     })
+  })
 
-    test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      assert.equal((await cancelAgreement(api, agreement)).status, 204)
-      assert.deepEqual(await readAgreement(api, agreement), {
-        ...agreement,
-        status: 'cancelled',
-        cancelled_date: new Date(await api.now()).toISOString(),
-      })
+  test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
+    const api = await service().newAccount()
+    const agreement = await activeAgreement(api)
+    assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'cancelled',
+      cancelled_date: new Date(await api.now()).toISOString(),
     })
+  })
 
-    test('of ten cancels of an agreement at once one is 204, the others are 400 P2501, and a later one leaves the date as it was', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
-      const refused = (await Promise.all(ten)).filter(({ status }) => status !== 204)
-      assert.equal(refused.length, 9)
-      const before = await readAgreement(api, agreement)
-      await api.advance(1_000)
-      for (const answer of [...refused, await cancelAgreement(api, agreement)])
-        assertError(answer, 400, 'P2501')
-      assert.deepEqual(await readAgreement(api, agreement), before)
-    })
+  test('of ten cancels of an agreement at once one is 204, the others are 400 P2501, and a later one leaves the date as it was', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const ten = Array.from({ length: 10 }, () => cancelAgreement(api, agreement))
+    const refused = (await Promise.all(ten)).filter(({ status }) => status !== 204)
+    assert.equal(refused.length, 9)
+    const before = await readAgreement(api, agreement)
+    await api.advance(1_000)
+    for (const answer of [...refused, await cancelAgreement(api, agreement)])
+      assertError(answer, 400, 'P2501')
+    assert.deepEqual(await readAgreement(api, agreement), before)
+  })
 
-    test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const agreement = await createAgreement(other)
-      for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
-        const unknown = agreement_id === '%ff' ? 'P0911' : undefined
-        const path = `/v1/agreements/${agreement_id}`
-        assertError(await api.get(path), 404, unknown ?? 'P2200')
-        assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
-      }
-      assert.equal((await readAgreement(other, agreement)).status, 'created')
-    })
-  },
-  { control: true },
-)
+  test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const agreement = await createAgreement(other)
+    for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
+      const unknown = agreement_id === '%ff' ? 'P0911' : undefined
+      const path = `/v1/agreements/${agreement_id}`
+      assertError(await api.get(path), 404, unknown ?? 'P2200')
+      assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
+    }
+    assert.equal((await readAgreement(other, agreement)).status, 'created')
+  })
+})
 
 onOneDatabase('Agreements: refused requests', service => {
   test('POST /v1/agreements returns the error of the first check that fails, with its field, and creates nothing', async () => {

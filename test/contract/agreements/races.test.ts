@@ -7,20 +7,18 @@ import {
   setUpPayment,
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
-import { interleaving } from '../../support/interleave.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
+import { interleaving } from '../../support/watched.ts'
 
 const UNUSABLE = { field: 'agreement_id' }
 
-/** One request acts between another request's read and its write. test/faults/races.test.ts has what is not in this order. */
-const INSERT_PAYMENT = /insert into payments/
-
+// test/faults/races.test.ts has what is not in this order.
 onSharedDatabases('Agreements: races', service => {
   test('an agreement cancelled while a payment with it is being made refuses the payment', async t => {
     const { api, beforeWrite } = await interleaving(t, service())
     const agreement = await activeAgreement(api)
-    beforeWrite(INSERT_PAYMENT, async () => {
+    beforeWrite(async () => {
       assert.equal((await cancelAgreement(api, agreement)).status, 204)
     })
     const headers = { 'Idempotency-Key': 'late' }
@@ -37,7 +35,7 @@ onSharedDatabases('Agreements: races', service => {
     const setUp = await setUpPayment(api, agreement, {
       prefilled_cardholder_details: { cardholder_name: 'New Card' },
     })
-    beforeWrite(INSERT_PAYMENT, () => payOnPages(api, setUp))
+    beforeWrite(() => payOnPages(api, setUp))
     const { status, body } = await payByAgreement(api, agreement)
     assert.equal(status, 201)
     assert.equal(body.card_details.cardholder_name, 'New Card')

@@ -15,99 +15,95 @@ import { onSharedDatabases } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
 
-onSharedDatabases(
-  'Agreements: set-up',
-  service => {
-    const iso = async (api: Client) => new Date(await api.now()).toISOString()
+onSharedDatabases('Agreements: set-up', { control: true }, service => {
+  const iso = async (api: Client) => new Date(await api.now()).toISOString()
 
-    test('a paid set-up payment makes its agreement active and gives it the card of the payment', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      const payment = await setUpPayment(api, agreement, {
-        prefilled_cardholder_details: {
-          cardholder_name: 'Gwen Hughes',
-          billing_address: { line1: '2 Heol y Bryn', city: 'Aberystwyth' },
-        },
-      })
-      assert.equal(payment.agreement_payment_type, 'recurring')
-      assert.equal('set_up_agreement' in payment, false)
-      assert.deepEqual(await readAgreement(api, agreement), agreement)
-      await api.advance(MINUTE_MS)
-      const { card_details } = await payOnPages(api, payment)
-      assert.equal(card_details.cardholder_name, 'Gwen Hughes')
-      assert.deepEqual(await readAgreement(api, agreement), {
-        ...agreement,
-        status: 'active',
-        payment_instrument: {
-          type: 'card',
-          created_date: await iso(api),
-          CardDetails: card_details,
-          card_details,
-        },
-      })
+  test('a paid set-up payment makes its agreement active and gives it the card of the payment', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await setUpPayment(api, agreement, {
+      prefilled_cardholder_details: {
+        cardholder_name: 'Gwen Hughes',
+        billing_address: { line1: '2 Heol y Bryn', city: 'Aberystwyth' },
+      },
     })
+    assert.equal(payment.agreement_payment_type, 'recurring')
+    assert.equal('set_up_agreement' in payment, false)
+    assert.deepEqual(await readAgreement(api, agreement), agreement)
+    await api.advance(MINUTE_MS)
+    const { card_details } = await payOnPages(api, payment)
+    assert.equal(card_details.cardholder_name, 'Gwen Hughes')
+    assert.deepEqual(await readAgreement(api, agreement), {
+      ...agreement,
+      status: 'active',
+      payment_instrument: {
+        type: 'card',
+        created_date: await iso(api),
+        CardDetails: card_details,
+        card_details,
+      },
+    })
+  })
 
-    test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      const payment = await payOnPages(
-        api,
-        await setUpPayment(api, agreement, { delayed_capture: true }),
-      )
-      assert.equal(payment.state.status, 'capturable')
-      const active = await readAgreement(api, agreement)
-      assert.equal(active.status, 'active')
-      await api.advance(MINUTE_MS)
-      assert.equal((await api.post(payment._links.capture.href)).status, 204)
-      assert.deepEqual(await readAgreement(api, agreement), active)
-    })
+  test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    const payment = await payOnPages(
+      api,
+      await setUpPayment(api, agreement, { delayed_capture: true }),
+    )
+    assert.equal(payment.state.status, 'capturable')
+    const active = await readAgreement(api, agreement)
+    assert.equal(active.status, 'active')
+    await api.advance(MINUTE_MS)
+    assert.equal((await api.post(payment._links.capture.href)).status, 204)
+    assert.deepEqual(await readAgreement(api, agreement), active)
+  })
 
-    test('under govuk-pay a set-up payment that becomes capturable makes its agreement active, without a message', async () => {
-      const api = await service().newAccount('govuk-pay')
-      const agreement = await createAgreement(api)
-      const control = (path: string, body?: object) => ask(service(), api, path, body)
-      await control('webhooks', { callback_url: 'https://localhost:1/' })
-      const payment = await setUpPayment(api, agreement, { delayed_capture: true })
-      await choose(api, payment, 'success')
-      assert.equal((await readAgreement(api, agreement)).status, 'created')
-      const { state } = await payOnPages(api, payment)
-      const { status, payment_instrument } = await readAgreement(api, agreement)
-      assert.deepEqual(
-        [state.status, status, payment_instrument.card_details.last_digits_card_number],
-        ['capturable', 'active', '4242'],
-      )
-      assert.deepEqual((await control('messages')).body.results, [])
-    })
+  test('under govuk-pay a set-up payment that becomes capturable makes its agreement active, without a message', async () => {
+    const api = await service().newAccount('govuk-pay')
+    const agreement = await createAgreement(api)
+    const control = (path: string, body?: object) => ask(service(), api, path, body)
+    await control('webhooks', { callback_url: 'https://localhost:1/' })
+    const payment = await setUpPayment(api, agreement, { delayed_capture: true })
+    await choose(api, payment, 'success')
+    assert.equal((await readAgreement(api, agreement)).status, 'created')
+    const { state } = await payOnPages(api, payment)
+    const { status, payment_instrument } = await readAgreement(api, agreement)
+    assert.deepEqual(
+      [state.status, status, payment_instrument.card_details.last_digits_card_number],
+      ['capturable', 'active', '4242'],
+    )
+    assert.deepEqual((await control('messages')).body.results, [])
+  })
 
-    test('a set-up payment replaces the card of an active agreement', async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      await api.advance(MINUTE_MS)
-      await payOnPages(
-        api,
-        await setUpPayment(api, agreement, {
-          prefilled_cardholder_details: { cardholder_name: 'Second Card' },
-        }),
-      )
-      const { payment_instrument, ...rest } = await readAgreement(api, agreement)
-      assert.equal(payment_instrument.created_date, await iso(api))
-      assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
-      assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
-    })
+  test('a set-up payment replaces the card of an active agreement', async () => {
+    const api = await service().newAccount()
+    const agreement = await activeAgreement(api)
+    await api.advance(MINUTE_MS)
+    await payOnPages(
+      api,
+      await setUpPayment(api, agreement, {
+        prefilled_cardholder_details: { cardholder_name: 'Second Card' },
+      }),
+    )
+    const { payment_instrument, ...rest } = await readAgreement(api, agreement)
+    assert.equal(payment_instrument.created_date, await iso(api))
+    assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
+    assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
+  })
 
-    test('set_up_agreement returns 400 P0103 for a cancelled agreement, and the description says its status', async () => {
-      const api = await service().newAccount()
-      const agreement = await createAgreement(api)
-      await cancelAgreement(api, agreement)
-      const { agreement_id } = agreement
-      const answer = await api.post('/v1/payments', {
-        ...webPayment,
-        set_up_agreement: agreement_id,
-      })
-      assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
-      assert.match(answer.body.description, /cancelled/)
-      assert.equal((await api.get('/v1/payments')).body.total, 0)
+  test('set_up_agreement returns 400 P0103 for a cancelled agreement, and the description says its status', async () => {
+    const api = await service().newAccount()
+    const agreement = await createAgreement(api)
+    await cancelAgreement(api, agreement)
+    const { agreement_id } = agreement
+    const answer = await api.post('/v1/payments', {
+      ...webPayment,
+      set_up_agreement: agreement_id,
     })
-  },
-  { control: true },
-)
+    assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
+    assert.match(answer.body.description, /cancelled/)
+    assert.equal((await api.get('/v1/payments')).body.total, 0)
+  })
+})

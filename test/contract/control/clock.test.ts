@@ -26,120 +26,115 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 14 },
 )
 
-onEveryDatabase(
-  'The clock of an account',
-  service => {
-    const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
-    const testAccount = async (parent: Client, fields: object = {}) => {
-      const { body } = await control(parent, 'accounts', fields)
-      return createClient(service().baseUrls, body.key)
-    }
-    const now = async (api: Client) => Date.parse((await control(api, 'clock')).body.now)
+onEveryDatabase('The clock of an account', { control: true }, service => {
+  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+  const testAccount = async (parent: Client, fields: object = {}) => {
+    const { body } = await control(parent, 'accounts', fields)
+    return createClient(service().baseUrls, body.key)
+  }
+  const now = async (api: Client) => Date.parse((await control(api, 'clock')).body.now)
 
-    test('any sequence of advances, freezes and payments is what a model of one number says', async () => {
-      const parent = await service().newAccount()
-      await fc.assert(
-        fc.asyncProperty(steps, async sequence => {
-          const api = await testAccount(parent, { at: new Date(AT).toISOString(), frozen: false })
-          let expected = AT
-          let frozen = false
-          const paid: { at: number; payment: Body }[] = []
-          const refunds: { at: number; href: string }[] = []
-          for (const step of sequence) {
-            if (step.do === 'wait') {
-              service().clock.advance(step.ms)
-              if (!frozen) expected += step.ms
-            } else if (step.do === 'advance') {
-              await control(api, 'clock', { advance: step.ms })
-              expected += step.ms
-            } else if (step.do === 'freezeAt') {
-              frozen = true
-              expected += step.ms
-              const { body } = await control(api, 'clock', { freeze: new Date(expected) })
-              assert.deepEqual(body, { now: new Date(expected).toISOString(), frozen })
-            } else if (step.do === 'pay')
-              paid.push({ at: expected, payment: await paidPayment(api) })
-            else if (step.do === 'refund') {
-              const last = paid.at(-1)
-              if (!last || expected - last.at >= 7 * DAY) continue
-              const { body } = await api.post(last.payment._links.refunds.href, { amount: 1 })
-              refunds.push({ at: expected, href: body._links.self.href })
-            } else {
-              frozen = step.do === 'freeze'
-              await control(api, 'clock', { [step.do]: true })
-            }
-            assert.equal(await now(api), expected)
+  test('any sequence of advances, freezes and payments is what a model of one number says', async () => {
+    const parent = await service().newAccount()
+    await fc.assert(
+      fc.asyncProperty(steps, async sequence => {
+        const api = await testAccount(parent, { at: new Date(AT).toISOString(), frozen: false })
+        let expected = AT
+        let frozen = false
+        const paid: { at: number; payment: Body }[] = []
+        const refunds: { at: number; href: string }[] = []
+        for (const step of sequence) {
+          if (step.do === 'wait') {
+            service().clock.advance(step.ms)
+            if (!frozen) expected += step.ms
+          } else if (step.do === 'advance') {
+            await control(api, 'clock', { advance: step.ms })
+            expected += step.ms
+          } else if (step.do === 'freezeAt') {
+            frozen = true
+            expected += step.ms
+            const { body } = await control(api, 'clock', { freeze: new Date(expected) })
+            assert.deepEqual(body, { now: new Date(expected).toISOString(), frozen })
+          } else if (step.do === 'pay') paid.push({ at: expected, payment: await paidPayment(api) })
+          else if (step.do === 'refund') {
+            const last = paid.at(-1)
+            if (!last || expected - last.at >= 7 * DAY) continue
+            const { body } = await api.post(last.payment._links.refunds.href, { amount: 1 })
+            refunds.push({ at: expected, href: body._links.self.href })
+          } else {
+            frozen = step.do === 'freeze'
+            await control(api, 'clock', { [step.do]: true })
           }
-          const kept = paid.filter(({ at }) => expected - at < 7 * DAY)
-          const { body } = await api.get('/v1/payments')
-          assert.deepEqual(
-            body.results.map(({ created_date }: Body) => Date.parse(created_date)).sort(),
-            kept.map(({ at }) => at).sort(),
-          )
-          for (const { at, href } of refunds) {
-            const { status, body: refund } = await api.get(href)
-            if (status === 200)
-              assert.equal(refund.status, expected - at >= REFUND ? 'success' : 'submitted')
-          }
-        }),
-        { numRuns: 6 },
-      )
-    })
-
-    test('the clock never goes back, whatever requests come at once, and a search has the order of creation', async () => {
-      const api = createClient([service().baseUrl], (await service().newAccount()).key)
-      const seen: number[] = []
-      const created: string[] = []
-      let over = false
-      const look = async () => {
-        while (!over) {
-          seen.push(await now(api))
-          created.push((await api.createPayment()).payment_id)
+          assert.equal(await now(api), expected)
         }
-      }
-      const looking = look()
-      await Promise.all(
-        Array.from({ length: 12 }, (_, i) =>
-          control(api, 'clock', [{ advance: 700 }, { freeze: true }, { resume: true }][i % 3]),
-        ),
-      )
-      over = true
-      await looking
-      assert.deepEqual(
-        seen,
-        seen.toSorted((a, b) => a - b),
-      )
-      const { body } = await api.get('/v1/payments')
-      assert.deepEqual(
-        body.results.map(({ payment_id }: Body) => payment_id),
-        created.reverse(),
-      )
-    })
+        const kept = paid.filter(({ at }) => expected - at < 7 * DAY)
+        const { body } = await api.get('/v1/payments')
+        assert.deepEqual(
+          body.results.map(({ created_date }: Body) => Date.parse(created_date)).sort(),
+          kept.map(({ at }) => at).sort(),
+        )
+        for (const { at, href } of refunds) {
+          const { status, body: refund } = await api.get(href)
+          if (status === 200)
+            assert.equal(refund.status, expected - at >= REFUND ? 'success' : 'submitted')
+        }
+      }),
+      { numRuns: 6 },
+    )
+  })
 
-    test('an advance by a year moves the times of users, and none of the machine', async () => {
-      const parent = await service().newAccount()
-      const child = await testAccount(parent, { name: 'a-year' })
-      const sibling = await testAccount(parent)
-      const listener = (await control(child, 'listeners', { name: 'laptop' })).body
-      const key = { 'Idempotency-Key': 'k-1' }
-      const gone = await child.createPayment({}, key)
-      const kept = await sibling.createPayment()
-      const before = await now(sibling)
-      const { expires } = (await control(parent, 'accounts')).body.results[0]
-      await control(child, 'clock', { advance: 365 * DAY })
-      // Account time: what is gone, and what is free again.
-      assert.equal((await child.get(gone._links.self.href)).status, 404)
-      assert.equal((await child.get(gone._links.next_url.href)).status, 404)
-      assert.notEqual((await child.createPayment({}, key)).payment_id, gone.payment_id)
-      // Machine time: keys, the end of the account, who listens, and every other account.
-      assert.equal((await child.get('/v1/payments')).status, 200)
-      assert.equal((await control(parent, 'accounts')).body.results[0].expires, expires)
-      const again = (await control(child, 'listeners', { name: 'laptop' })).body
-      assert.deepEqual([again.webhook_id, again.other], [listener.webhook_id, true])
-      assert.equal(await now(sibling), before)
-      assert.equal((await sibling.get(kept._links.self.href)).status, 200)
-      assert.equal(await now(parent), service().clock.now())
-    })
-  },
-  { control: true },
-)
+  test('the clock never goes back, whatever requests come at once, and a search has the order of creation', async () => {
+    const api = createClient([service().baseUrl], (await service().newAccount()).key)
+    const seen: number[] = []
+    const created: string[] = []
+    let over = false
+    const look = async () => {
+      while (!over) {
+        seen.push(await now(api))
+        created.push((await api.createPayment()).payment_id)
+      }
+    }
+    const looking = look()
+    await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        control(api, 'clock', [{ advance: 700 }, { freeze: true }, { resume: true }][i % 3]),
+      ),
+    )
+    over = true
+    await looking
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    )
+    const { body } = await api.get('/v1/payments')
+    assert.deepEqual(
+      body.results.map(({ payment_id }: Body) => payment_id),
+      created.reverse(),
+    )
+  })
+
+  test('an advance by a year moves the times of users, and none of the machine', async () => {
+    const parent = await service().newAccount()
+    const child = await testAccount(parent, { name: 'a-year' })
+    const sibling = await testAccount(parent)
+    const listener = (await control(child, 'listeners', { name: 'laptop' })).body
+    const key = { 'Idempotency-Key': 'k-1' }
+    const gone = await child.createPayment({}, key)
+    const kept = await sibling.createPayment()
+    const before = await now(sibling)
+    const { expires } = (await control(parent, 'accounts')).body.results[0]
+    await control(child, 'clock', { advance: 365 * DAY })
+    // Account time: what is gone, and what is free again.
+    assert.equal((await child.get(gone._links.self.href)).status, 404)
+    assert.equal((await child.get(gone._links.next_url.href)).status, 404)
+    assert.notEqual((await child.createPayment({}, key)).payment_id, gone.payment_id)
+    // Machine time: keys, the end of the account, who listens, and every other account.
+    assert.equal((await child.get('/v1/payments')).status, 200)
+    assert.equal((await control(parent, 'accounts')).body.results[0].expires, expires)
+    const again = (await control(child, 'listeners', { name: 'laptop' })).body
+    assert.deepEqual([again.webhook_id, again.other], [listener.webhook_id, true])
+    assert.equal(await now(sibling), before)
+    assert.equal((await sibling.get(kept._links.self.href)).status, 200)
+    assert.equal(await now(parent), service().clock.now())
+  })
+})

@@ -15,6 +15,7 @@ const reset = { code: 'ECONNRESET' }
 
 onEveryDatabase(
   'Faults that a plan makes, and their codes',
+  { ...receiving, control: true },
   service => {
     const { control, plan, listed, counts, send, create, records } = planning(service)
 
@@ -276,5 +277,4 @@ onEveryDatabase(
       assert.equal(codes.length, 14)
     })
   },
-  { ...receiving, control: true },
 )

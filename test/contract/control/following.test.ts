@@ -6,7 +6,6 @@ import { createNewId } from '../../../src/core/ids.ts'
 import { HOUR } from '../../../src/core/time.ts'
 import { insertMessages } from '../../../src/pay/webhooks/message-store.ts'
 import type { Paging } from '../../../src/platform/database/follow.ts'
-import { type Condition, where } from '../../../src/platform/database/select.ts'
 import { followMessages } from '../../../src/tools/control/messages-store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import type { Body, Client } from '../../support/client.ts'
@@ -18,207 +17,199 @@ import { watched } from '../../support/watched.ts'
 
 const named = ({ path, query }: Body): string => path + (query && `?${query}`)
 
-onEveryDatabase(
-  'A list of control with a cursor',
-  service => {
-    const list = async (api: Client, query: string): Promise<Body> =>
-      (await ask(service(), api, query)).body
+onEveryDatabase('A list of control with a cursor', receiving, service => {
+  const list = async (api: Client, query: string): Promise<Body> =>
+    (await ask(service(), api, query)).body
 
-    /** All that follows a cursor. */
-    async function follow(api: Client, after: string, limit = 500) {
-      const seen: string[] = []
-      for (let next = after; ; ) {
-        const page = await list(api, `requests?after=${next}&limit=${limit}`)
-        if (page.results.length === 0) return { seen, next }
-        seen.push(...page.results.map(named))
-        next = page.next
-      }
+  /** All that follows a cursor. */
+  async function follow(api: Client, after: string, limit = 500) {
+    const seen: string[] = []
+    for (let next = after; ; ) {
+      const page = await list(api, `requests?after=${next}&limit=${limit}`)
+      if (page.results.length === 0) return { seen, next }
+      seen.push(...page.results.map(named))
+      next = page.next
     }
+  }
 
-    test('a follower sees a request that began before its cursor and was answered behind it', async t => {
-      const api = await service().newAccount()
-      const { next } = await list(api, 'requests')
-      let cursor = ''
-      await subscribe(t, api, {
-        behaviour: {
-          // As every application does, the receiver reads the payment before it answers.
-          async onRequest({ request, response }) {
-            service().clock.advance(1)
-            await api.get(`/v1/payments/${JSON.parse(request.body).resource.payment_id}`)
-            const followed = await follow(api, next)
-            assert.equal(followed.seen.at(-1), path)
-            cursor = followed.next
-            response.end()
-          },
+  test('a follower sees a request that began before its cursor and was answered behind it', async t => {
+    const api = await service().newAccount()
+    const { next } = await list(api, 'requests')
+    let cursor = ''
+    await subscribe(t, api, {
+      behaviour: {
+        // As every application does, the receiver reads the payment before it answers.
+        async onRequest({ request, response }) {
+          service().clock.advance(1)
+          await api.get(`/v1/payments/${JSON.parse(request.body).resource.payment_id}`)
+          const followed = await follow(api, next)
+          assert.equal(followed.seen.at(-1), path)
+          cursor = followed.next
+          response.end()
         },
-      })
-      const { payment_id } = await api.createPayment()
-      const path = `/v1/payments/${payment_id}`
-      await api.post(`${path}/cancel`)
-      // Two instances may list some of the same time again.
-      assert.ok((await follow(api, cursor)).seen.includes(`${path}/cancel`))
+      },
     })
+    const { payment_id } = await api.createPayment()
+    const path = `/v1/payments/${payment_id}`
+    await api.post(`${path}/cancel`)
+    // Two instances may list some of the same time again.
+    assert.ok((await follow(api, cursor)).seen.includes(`${path}/cancel`))
+  })
 
-    test('the filter by reference finds the payment’s requests and a refused creation with it, in any case', async () => {
-      const api = await service().newAccount()
-      const { payment_id } = await api.createPayment({ reference: 'Straße 1' })
+  test('the filter by reference finds the payment’s requests and a refused creation with it, in any case', async () => {
+    const api = await service().newAccount()
+    const { payment_id } = await api.createPayment({ reference: 'Straße 1' })
+    service().clock.advance(1)
+    await api.get(`/v1/payments/${payment_id}`)
+    for (const reference of ['straße 1', 'Straße 2']) {
       service().clock.advance(1)
-      await api.get(`/v1/payments/${payment_id}`)
-      for (const reference of ['straße 1', 'Straße 2']) {
-        service().clock.advance(1)
-        const valid = { amount: 1, description: 'A', reference, return_url: 'https://a.example' }
-        assert.equal((await api.post('/v1/payments', { ...valid, amount: -1 })).status, 422)
-        // Not a payment's reference.
-        await api.post('/v1/agreements', { reference, description: '' })
-      }
-      const { results } = await list(api, 'requests?reference=STRASSE%201')
-      assert.deepEqual(
-        results.map(({ status, reference }: Body) => [status, reference]),
-        [
-          [201, 'Straße 1'],
-          [200, 'Straße 1'],
-          [422, 'straße 1'],
-        ],
-      )
-    })
+      const valid = { amount: 1, description: 'A', reference, return_url: 'https://a.example' }
+      assert.equal((await api.post('/v1/payments', { ...valid, amount: -1 })).status, 422)
+      // Not a payment's reference.
+      await api.post('/v1/agreements', { reference, description: '' })
+    }
+    const { results } = await list(api, 'requests?reference=STRASSE%201')
+    assert.deepEqual(
+      results.map(({ status, reference }: Body) => [status, reference]),
+      [
+        [201, 'Straße 1'],
+        [200, 'Straße 1'],
+        [422, 'straße 1'],
+      ],
+    )
+  })
 
-    test('a follower sees a request that another instance committed late, and a wait is not answered without a new one', async () => {
-      const { api, name } = await service().newNamedAccount()
-      await api.get('/v1/payments')
-      await list(api, 'requests')
-      const part = { limit: 1, order: 'newest' } as const
-      const [sample] = await findExchanges(service().database, name, {}, part)
-      assert.ok(sample)
-      const { exchange_id: _, ...row } = sample
-      const newId = createNewId()
-      const write = (at: number, path: string) =>
-        service().database.write([insertExchange({ ...row, path })(newId(at))])
-      const now = service().clock.now()
-      for (let i = 1; i < 40; i++) await write(now + i * 300, `/${i}`)
-      const { next } = await follow(api, (await list(api, 'requests?limit=1')).next)
-      for (const limit of [1, 3, 500]) {
-        await write(now + 10_000, `/late-${limit}`)
-        const { seen, next: after } = await follow(api, next, limit)
-        assert.ok(seen.includes(`/late-${limit}`))
-        assert.ok(seen.length < 15, `it repeats only what came at that time: ${seen.length}`)
-        const waited = await list(api, `requests?after=${after}&wait=150`)
-        assert.deepEqual([waited.results, waited.next], [[], after])
-      }
-    })
+  test('a follower sees a request that another instance committed late, and a wait is not answered without a new one', async () => {
+    const { api, name } = await service().newNamedAccount()
+    await api.get('/v1/payments')
+    await list(api, 'requests')
+    const part = { limit: 1, order: 'newest' } as const
+    const [sample] = await findExchanges(service().database, name, {}, part)
+    assert.ok(sample)
+    const { exchange_id: _, ...row } = sample
+    const newId = createNewId()
+    const write = (at: number, path: string) =>
+      service().database.write([insertExchange({ ...row, path })(newId(at))])
+    const now = service().clock.now()
+    for (let i = 1; i < 40; i++) await write(now + i * 300, `/${i}`)
+    const { next } = await follow(api, (await list(api, 'requests?limit=1')).next)
+    for (const limit of [1, 3, 500]) {
+      await write(now + 10_000, `/late-${limit}`)
+      const { seen, next: after } = await follow(api, next, limit)
+      assert.ok(seen.includes(`/late-${limit}`))
+      assert.ok(seen.length < 15, `it repeats only what came at that time: ${seen.length}`)
+      const waited = await list(api, `requests?after=${after}&wait=150`)
+      assert.deepEqual([waited.results, waited.next], [[], after])
+    }
+  })
 
-    test('both lists have the newest entries, oldest first, and are paged in both directions', async t => {
-      const api = await service().newAccount()
-      const { webhook } = await subscribe(t, api)
-      for (let i = 0; i < 5; i++) {
-        service().clock.advance(300)
-        await cancelledPayment(api, { reference: `R-${i}` })
+  test('both lists have the newest entries, oldest first, and are paged in both directions', async t => {
+    const api = await service().newAccount()
+    const { webhook } = await subscribe(t, api)
+    for (let i = 0; i < 5; i++) {
+      service().clock.advance(300)
+      await cancelledPayment(api, { reference: `R-${i}` })
+    }
+    const messages = await list(api, 'messages')
+    const ids = messages.results.map(({ message_id }: Body) => message_id)
+    assert.equal(ids.length, 5)
+    const requests = await list(api, 'requests?operation=cancelPayment')
+    const request_ids = requests.results.map(({ request_id }: Body) => request_id)
+    for (const [path, id, all] of [
+      ['messages?limit=2', 'message_id', ids],
+      ['requests?limit=2&operation=cancelPayment', 'request_id', request_ids],
+    ] as const) {
+      const page = async (query = '') => {
+        const { results, previous, next } = await list(api, path + query)
+        return { found: results.map((each: Body) => each[id]), previous, next }
       }
-      const messages = await list(api, 'messages')
-      const ids = messages.results.map(({ message_id }: Body) => message_id)
-      assert.equal(ids.length, 5)
-      const requests = await list(api, 'requests?operation=cancelPayment')
-      const request_ids = requests.results.map(({ request_id }: Body) => request_id)
-      for (const [path, id, all] of [
-        ['messages?limit=2', 'message_id', ids],
-        ['requests?limit=2&operation=cancelPayment', 'request_id', request_ids],
-      ] as const) {
-        const page = async (query = '') => {
-          const { results, previous, next } = await list(api, path + query)
-          return { found: results.map((each: Body) => each[id]), previous, next }
-        }
-        const newest = await page()
-        assert.deepEqual([newest.found, newest.previous], [all.slice(3), all[3]])
-        const older = await page(`&before=${newest.previous}`)
-        assert.deepEqual([older.found, older.previous], [all.slice(1, 3), all[1]])
-        const oldest = await page(`&before=${older.previous}`)
-        assert.deepEqual(oldest.found, all.slice(0, 1))
-        const forward = await page(`&after=${oldest.next}`)
-        assert.deepEqual(forward.found, all.slice(1, 3))
-        assert.deepEqual((await page(`&after=${all[0]}`)).found, all.slice(1, 3))
-        const last = await page(`&after=${forward.next}`)
-        assert.deepEqual(last.found, all.slice(3))
-        assert.deepEqual(await page(`&after=${last.next}`), {
-          found: [],
-          previous: null,
-          next: last.next,
-        })
-      }
-      assert.equal(messages.results[0].webhook_id, webhook.external_id)
-    })
-
-    test('messages are read in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
-      const { api, name } = await service().newNamedAccount()
-      const { database } = service()
-      const hooks: string[] = []
-      for (const hook of ['busy', 'other', 'idle']) {
-        const callback_url = `http://localhost:1/${hook}`
-        hooks.push((await api.post('/v1/webhooks', { callback_url })).body.external_id)
-      }
-      const newId = createNewId()
-      const now = service().clock.now()
-      const made = Array.from({ length: 2 * MESSAGES_AT_ONCE + 200 }, (_, i) => ({
-        message_id: newId(now + i),
-        webhook_id: hooks[i % 2] ?? '',
-        payment_id: newId(now),
-        event_type:
-          i === 7 ? ('card_payment_failed' as const) : ('card_payment_succeeded' as const),
-        created: now,
-        body: '{}',
-        sent_as: 'specification' as const,
-      }))
-      const ids = made.map(({ message_id }) => message_id)
-      await database.write(inSizes(made).map(part => insertMessages(part, () => now + HOUR)))
-      const steps: Condition[] = []
-      const noting = watched(database, ([{ sql, values = [] } = { sql: '' }]) => {
-        if (/octet_length/.test(sql)) steps.push(where(sql, ...values))
+      const newest = await page()
+      assert.deepEqual([newest.found, newest.previous], [all.slice(3), all[3]])
+      const older = await page(`&before=${newest.previous}`)
+      assert.deepEqual([older.found, older.previous], [all.slice(1, 3), all[1]])
+      const oldest = await page(`&before=${older.previous}`)
+      assert.deepEqual(oldest.found, all.slice(0, 1))
+      const forward = await page(`&after=${oldest.next}`)
+      assert.deepEqual(forward.found, all.slice(1, 3))
+      assert.deepEqual((await page(`&after=${all[0]}`)).found, all.slice(1, 3))
+      const last = await page(`&after=${forward.next}`)
+      assert.deepEqual(last.found, all.slice(3))
+      assert.deepEqual(await page(`&after=${last.next}`), {
+        found: [],
+        previous: null,
+        next: last.next,
       })
-      const follow = async (paging: Paging, filter = {}) => {
-        steps.length = 0
-        const { rows, ...page } = await followMessages(noting, name, filter, paging)
-        return { ...page, found: rows.map(({ message_id }) => message_id) }
-      }
-      const limit = 300
-      const rare = { event_type: 'card_payment_failed' }
-      for (const paging of [{ limit }, { limit, after: ids[0] }, { limit, before: ids.at(-1) }]) {
-        assert.deepEqual((await follow(paging, rare)).found, [ids[7]])
-        // Half of a thousand of each of the two is all that a step may look at; the third has none.
-        assert.ok(steps.length >= 4, `${steps.length} steps`)
-      }
-      const newest = await follow({ limit })
-      assert.deepEqual(newest.found, ids.slice(-limit))
-      assert.equal(steps.length, 1)
-      const older = await follow({ limit: 500, before: newest.previous ?? '' })
-      assert.deepEqual(older.found, ids.slice(-limit - 500, -limit))
-      const seen: string[] = []
-      for (let after = ids[0] ?? ''; ; ) {
-        const { found, next } = await follow({ limit: 500, after })
-        if (found.length === 0) break
-        seen.push(...found)
-        after = next
-      }
-      // The first of its time was not counted by the cursor, so it came again.
-      assert.deepEqual([...new Set(seen)].sort(), ids)
-    })
+    }
+    assert.equal(messages.results[0].webhook_id, webhook.external_id)
+  })
 
-    test('a list does not begin at a text that is no cursor', async () => {
-      const api = await service().newAccount()
-      const { next } = await list(api, 'requests')
-      for (const path of ['requests', 'messages'])
-        for (const [name, value] of [
-          ['after', 'nonsense'],
-          ['after', ''],
-          ['after', `${next}x`],
-          ['before', 'nonsense'],
-          ['before', next],
-        ] as const) {
-          const { status, body } = await ask(service(), api, `${path}?${name}=${value}`)
-          assert.deepEqual(
-            [status, body.field, body.code],
-            [422, name, 'C0102'],
-            `${name}=${value}`,
-          )
-        }
+  test('messages are read in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const { database } = service()
+    const hooks: string[] = []
+    for (const hook of ['busy', 'other', 'idle']) {
+      const callback_url = `http://localhost:1/${hook}`
+      hooks.push((await api.post('/v1/webhooks', { callback_url })).body.external_id)
+    }
+    const newId = createNewId()
+    const now = service().clock.now()
+    const made = Array.from({ length: 2 * MESSAGES_AT_ONCE + 200 }, (_, i) => ({
+      message_id: newId(now + i),
+      webhook_id: hooks[i % 2] ?? '',
+      payment_id: newId(now),
+      event_type: i === 7 ? ('card_payment_failed' as const) : ('card_payment_succeeded' as const),
+      created: now,
+      body: '{}',
+      sent_as: 'specification' as const,
+    }))
+    const ids = made.map(({ message_id }) => message_id)
+    await database.write(inSizes(made).map(part => insertMessages(part, () => now + HOUR)))
+    const limit = 300
+    // Each step asks for the sizes of as many rows as are missing, and in the end as many are read.
+    let steps = 0
+    const noting = watched(database, ([{ values = [] } = {}]) => {
+      if ([limit, limit - 1].includes(Number(values.at(-1)))) steps += 1
     })
-  },
-  receiving,
-)
+    const follow = async (paging: Paging, filter = {}) => {
+      steps = 0
+      const { rows, ...page } = await followMessages(noting, name, filter, paging)
+      return { ...page, found: rows.map(({ message_id }) => message_id) }
+    }
+    const rare = { event_type: 'card_payment_failed' }
+    for (const paging of [{ limit }, { limit, after: ids[0] }, { limit, before: ids.at(-1) }]) {
+      assert.deepEqual((await follow(paging, rare)).found, [ids[7]])
+      // Half of a thousand of each of the two is all that a step may look at; the third has none.
+      assert.ok(steps >= 4, `${steps} steps`)
+    }
+    const newest = await follow({ limit })
+    assert.deepEqual(newest.found, ids.slice(-limit))
+    assert.equal(steps, 2)
+    const older = await follow({ limit: 500, before: newest.previous ?? '' })
+    assert.deepEqual(older.found, ids.slice(-limit - 500, -limit))
+    const seen: string[] = []
+    for (let after = ids[0] ?? ''; ; ) {
+      const { found, next } = await follow({ limit: 500, after })
+      if (found.length === 0) break
+      seen.push(...found)
+      after = next
+    }
+    // The first of its time was not counted by the cursor, so it came again.
+    assert.deepEqual([...new Set(seen)].sort(), ids)
+  })
+
+  test('a list does not begin at a text that is no cursor', async () => {
+    const api = await service().newAccount()
+    const { next } = await list(api, 'requests')
+    for (const path of ['requests', 'messages'])
+      for (const [name, value] of [
+        ['after', 'nonsense'],
+        ['after', ''],
+        ['after', `${next}x`],
+        ['before', 'nonsense'],
+        ['before', next],
+      ] as const) {
+        const { status, body } = await ask(service(), api, `${path}?${name}=${value}`)
+        assert.deepEqual([status, body.field, body.code], [422, name, 'C0102'], `${name}=${value}`)
+      }
+  })
+})

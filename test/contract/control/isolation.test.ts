@@ -43,124 +43,116 @@ async function endpointsOfOneThing(baseUrl: string): Promise<RegExp[]> {
     .map(pattern => new RegExp(`^${pattern}$`))
 }
 
-onSharedDatabases(
-  'What control keeps apart',
-  service => {
-    const control = (api: Client, path: string, body?: object, method?: string) =>
-      ask(service(), api, path, body, method)
-    const testAccount = async (parent: Client) => {
-      const { body } = await control(parent, 'accounts', {})
-      return { name: body.account, api: createClient(service().baseUrls, body.key) }
-    }
+onSharedDatabases('What control keeps apart', { control: true }, service => {
+  const control = (api: Client, path: string, body?: object, method?: string) =>
+    ask(service(), api, path, body, method)
+  const testAccount = async (parent: Client) => {
+    const { body } = await control(parent, 'accounts', {})
+    return { name: body.account, api: createClient(service().baseUrls, body.key) }
+  }
 
-    test('an account has 10,000 test accounts at a time: one more is 422 until one has ended', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const last = await testAccount(api)
-      const { expires } = (await control(api, 'accounts')).body.results[0]
-      await service().database.write([
-        {
-          sql: `insert into accounts (name, room, clock_offset, parent, expires)
+  test('an account has 10,000 test accounts at a time: one more is 422 until one has ended', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const last = await testAccount(api)
+    const { expires } = (await control(api, 'accounts')).body.results[0]
+    await service().database.write([
+      {
+        sql: `insert into accounts (name, room, clock_offset, parent, expires)
             with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < $2)
             select $1 || '.' || i, $1 || '.' || i, 0, $1, cast($3 as bigint) from numbers`,
-          values: [name, TEST_ACCOUNTS - 2, Date.parse(expires)],
-        },
-      ])
-      await testAccount(api)
-      const { status, body } = await control(api, 'accounts', {})
-      assert.deepEqual([status, body.code], [422, 'C0429'])
-      await control(api, `accounts/${last.name}`, undefined, 'DELETE')
-      assert.equal((await control(api, 'accounts', {})).status, 201)
-    })
+        values: [name, TEST_ACCOUNTS - 2, Date.parse(expires)],
+      },
+    ])
+    await testAccount(api)
+    const { status, body } = await control(api, 'accounts', {})
+    assert.deepEqual([status, body.code], [422, 'C0429'])
+    await control(api, `accounts/${last.name}`, undefined, 'DELETE')
+    assert.equal((await control(api, 'accounts', {})).status, 201)
+  })
 
-    test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
-      const parent = await service().newAccount()
-      const [child, sibling] = [await testAccount(parent), await testAccount(parent)]
-      const { body: webhook } = await child.api.post('/v1/webhooks', {
-        callback_url: 'https://hooks.example.org/',
-      })
-      const open = await child.api.createPayment()
-      await payOnPages(child.api, await child.api.createPayment())
-      const { body: plan } = await control(child.api, 'plans', { delay: 0 })
-      const { body: listener } = await control(child.api, 'listeners', { name: 'laptop' })
-      const [message] = (await control(child.api, 'messages')).body.results
-      assert.equal(message.webhook_id, webhook.external_id)
-      const attempt = { attempt_id: 'x', status_code: 200, result: '200 OK' }
-      const asked: string[] = []
-      for (const stranger of [parent, sibling.api]) {
-        for (const [path, body, method] of [
-          [`payments/${open.payment_id}/complete`, {}, 'POST'],
-          ['plans', { reset: true, payment_id: open.payment_id }, 'POST'],
-          [`plans/${plan.plan_id}`, undefined, 'DELETE'],
-          [`messages/${message.message_id}/send`, {}, 'POST'],
-          [`messages/${message.message_id}/ask`, {}, 'POST'],
-          [`webhooks/${webhook.external_id}/probe`, {}, 'POST'],
-          [`webhooks/${webhook.external_id}`, undefined, 'GET'],
-          [`webhooks/${webhook.external_id}/messages`, undefined, 'GET'],
-          [`webhooks/${webhook.external_id}`, undefined, 'DELETE'],
-          [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
-          [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
-          [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],
-        ] as const) {
-          const { status } = await control(stranger, path, body, method)
-          assert.equal(status, 404, `${method} ${path}`)
-          asked.push(`${method} /control/${path.replace(/\?.*/, '')}`)
-        }
-        for (const path of ['payments', 'plans', 'requests', 'messages', 'webhooks']) {
-          const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
-          assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
-        }
-      }
-      assert.equal((await control(child.api, '')).body.plans, 1)
-      assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
-      const other = await control(sibling.api, `accounts/${child.name}`, undefined, 'DELETE')
-      assert.equal(other.body.code, 'C0403')
-      asked.push(`DELETE /control/accounts/${child.name}`)
-      for (const pattern of await endpointsOfOneThing(service().baseUrl))
-        assert.ok(
-          asked.some(request => pattern.test(request)),
-          `${pattern} is not asked`,
-        )
+  test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
+    const parent = await service().newAccount()
+    const [child, sibling] = [await testAccount(parent), await testAccount(parent)]
+    const { body: webhook } = await child.api.post('/v1/webhooks', {
+      callback_url: 'https://hooks.example.org/',
     })
-  },
-  { control: true },
-)
+    const open = await child.api.createPayment()
+    await payOnPages(child.api, await child.api.createPayment())
+    const { body: plan } = await control(child.api, 'plans', { delay: 0 })
+    const { body: listener } = await control(child.api, 'listeners', { name: 'laptop' })
+    const [message] = (await control(child.api, 'messages')).body.results
+    assert.equal(message.webhook_id, webhook.external_id)
+    const attempt = { attempt_id: 'x', status_code: 200, result: '200 OK' }
+    const asked: string[] = []
+    for (const stranger of [parent, sibling.api]) {
+      for (const [path, body, method] of [
+        [`payments/${open.payment_id}/complete`, {}, 'POST'],
+        ['plans', { reset: true, payment_id: open.payment_id }, 'POST'],
+        [`plans/${plan.plan_id}`, undefined, 'DELETE'],
+        [`messages/${message.message_id}/send`, {}, 'POST'],
+        [`messages/${message.message_id}/ask`, {}, 'POST'],
+        [`webhooks/${webhook.external_id}/probe`, {}, 'POST'],
+        [`webhooks/${webhook.external_id}`, undefined, 'GET'],
+        [`webhooks/${webhook.external_id}/messages`, undefined, 'GET'],
+        [`webhooks/${webhook.external_id}`, undefined, 'DELETE'],
+        [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
+        [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
+        [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],
+      ] as const) {
+        const { status } = await control(stranger, path, body, method)
+        assert.equal(status, 404, `${method} ${path}`)
+        asked.push(`${method} /control/${path.replace(/\?.*/, '')}`)
+      }
+      for (const path of ['payments', 'plans', 'requests', 'messages', 'webhooks']) {
+        const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
+        assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
+      }
+    }
+    assert.equal((await control(child.api, '')).body.plans, 1)
+    assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
+    const other = await control(sibling.api, `accounts/${child.name}`, undefined, 'DELETE')
+    assert.equal(other.body.code, 'C0403')
+    asked.push(`DELETE /control/accounts/${child.name}`)
+    for (const pattern of await endpointsOfOneThing(service().baseUrl))
+      assert.ok(
+        asked.some(request => pattern.test(request)),
+        `${pattern} is not asked`,
+      )
+  })
+})
 
 // Each instance counts in its memory.
-onOneDatabase(
-  'Waits and the places that they take',
-  service => {
-    test('an account and its test accounts have 200 waits, a client that leaves ends its own, and a thousand waits keep nobody else from a place', async t => {
-      holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
-      const { baseUrl } = service()
-      const api = await service().newAccount()
-      const { body: child } = await ask(service(), api, 'accounts', {})
-      const left = waitsOf(baseUrl, HELD_WAITS + 1, api.key, child.key)
-      const ends = left.statuses.map(async (status, place) => ({ status: await status, place }))
-      const { status, place } = await Promise.race(ends)
-      assert.equal(status, 503)
-      const wait = () =>
-        sendUnchecked(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
-      assert.equal((await wait()).status, 503)
-      const [stays = assert.fail(), ...leave] = left.requests.filter((_, i) => i !== place)
-      const answers: unknown[] = []
-      stays.once('response', answer => answers.push(answer))
-      for (const request of leave) request.destroy()
-      while ((await wait()).status !== 200);
-      assert.deepEqual(answers, [], 'there was a place before the wait that began first was over')
-      stays.destroy()
-      // The limit of requests in flight is 1,000 for each instance.
-      const accounts = await Promise.all(Array.from({ length: 6 }, () => service().newAccount()))
-      const waits = accounts.map(({ key }) => waitsOf(baseUrl, HELD_WAITS - 1, key))
-      const [parent = api] = accounts
-      const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))
-      const made = await parent.createPayment()
-      assert.equal(made.state.status, 'created')
-      for (const { requests } of waits) for (const request of requests) request.destroy()
-      assert.equal(await answered, 0, 'none was answered before its client left')
-    })
-  },
-  { control: true },
-)
+onOneDatabase('Waits and the places that they take', { control: true }, service => {
+  test('an account and its test accounts have 200 waits, a client that leaves ends its own, and a thousand waits keep nobody else from a place', async t => {
+    holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
+    const { baseUrl } = service()
+    const api = await service().newAccount()
+    const { body: child } = await ask(service(), api, 'accounts', {})
+    const left = waitsOf(baseUrl, HELD_WAITS + 1, api.key, child.key)
+    const ends = left.statuses.map(async (status, place) => ({ status: await status, place }))
+    const { status, place } = await Promise.race(ends)
+    assert.equal(status, 503)
+    const wait = () =>
+      sendUnchecked(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
+    assert.equal((await wait()).status, 503)
+    const [stays = assert.fail(), ...leave] = left.requests.filter((_, i) => i !== place)
+    const answers: unknown[] = []
+    stays.once('response', answer => answers.push(answer))
+    for (const request of leave) request.destroy()
+    while ((await wait()).status !== 200);
+    assert.deepEqual(answers, [], 'there was a place before the wait that began first was over')
+    stays.destroy()
+    // The limit of requests in flight is 1,000 for each instance.
+    const accounts = await Promise.all(Array.from({ length: 6 }, () => service().newAccount()))
+    const waits = accounts.map(({ key }) => waitsOf(baseUrl, HELD_WAITS - 1, key))
+    const [parent = api] = accounts
+    const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))
+    const made = await parent.createPayment()
+    assert.equal(made.state.status, 'created')
+    for (const { requests } of waits) for (const request of requests) request.destroy()
+    assert.equal(await answered, 0, 'none was answered before its client left')
+  })
+})
 
 test('a stop of the service ends waits and requests that plans hold, with their answers', async () => {
   const service = await startService('sqlite', { control: true })

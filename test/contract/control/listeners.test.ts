@@ -69,7 +69,7 @@ async function untilListening({ database, clock }: Service, { webhook_id }: Body
 
 const cancelled = (api: Client) => cancelledPayment(api, { reference: 'È-7' })
 
-onEveryDatabase('A listener', define, { control: true })
+onEveryDatabase('A listener', { control: true }, define)
 
 function define(service: () => Service): void {
   test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async () => {
@@ -245,9 +245,11 @@ function define(service: () => Service): void {
   test('a request for an attempt gives its place back when the database fails', async t => {
     const api = await service().newAccount()
     const { webhook_id } = await listenerOf(service(), api).start()
-    const { database, baseUrl } = service()
-    mockQueries(t, database, async (query, sql) => {
-      if (sql.includes('left join listener_attempts')) throw new Error('the database fails')
+    const { database, baseUrl, clock } = service()
+    mockQueries(t, database, async (query, values) => {
+      // A look for an attempt is one for this moment.
+      if (values.includes(webhook_id) && values.includes(clock.now()))
+        throw new Error('the database fails')
       return query()
     })
     const headers = { Authorization: `Bearer ${api.key}` }

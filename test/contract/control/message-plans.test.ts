@@ -16,85 +16,81 @@ const send: Send = async ({ body }) => {
   return resultOf(200)
 }
 
-onEveryDatabase(
-  'Plans that send messages later',
-  service => {
-    const { control, plan, counts } = planning(service)
+onEveryDatabase('Plans that send messages later', { control: true, send }, service => {
+  const { control, plan, counts } = planning(service)
 
-    async function hooked(behaviour: (typeof behaviours)[number] = 'govuk-pay') {
-      const { api, name } = await service().newNamedAccount(behaviour)
-      await control(api, 'webhooks', { callback_url: 'https://hooks.example.org/' })
-      sent = []
-      return { api, name }
-    }
+  async function hooked(behaviour: (typeof behaviours)[number] = 'govuk-pay') {
+    const { api, name } = await service().newNamedAccount(behaviour)
+    await control(api, 'webhooks', { callback_url: 'https://hooks.example.org/' })
+    sent = []
+    return { api, name }
+  }
 
-    /** Causes one message, and resolves to it once its first attempt was made or left to a plan. */
-    async function cancelled(api: Client, reference: string): Promise<Body> {
-      const { payment_id } = await cancelledPayment(api, { reference })
-      for (const { deliveries } of service().apps) await deliveries.settled()
-      return (await control(api, `messages?payment_id=${payment_id}`)).body.results[0]
-    }
+  /** Causes one message, and resolves to it once its first attempt was made or left to a plan. */
+  async function cancelled(api: Client, reference: string): Promise<Body> {
+    const { payment_id } = await cancelledPayment(api, { reference })
+    for (const { deliveries } of service().apps) await deliveries.settled()
+    return (await control(api, `messages?payment_id=${payment_id}`)).body.results[0]
+  }
 
-    for (const behaviour of behaviours)
-      test(`A message comes later in the time of its account, and the request does not wait for it: ${behaviour}`, async () => {
-        const { api } = await hooked(behaviour)
-        await plan(api, { on: 'message', delay: 20_000 })
-        const message = await cancelled(api, 'late')
-        const due = Date.parse(message.at) + 20_000
-        assert.deepEqual(
-          [message.delivery, message.attempts, Date.parse(message.next_attempt)],
-          ['PENDING', [], due],
-        )
-        await cancelled(api, 'next')
-        await api.advance(19_999)
-        assert.deepEqual(sent, ['next'])
-        await api.advance(1)
-        assert.deepEqual(sent, ['next', 'late'])
-        const [{ delivery, attempts }] = (
-          await control(api, `messages?message_id=${message.message_id}`)
-        ).body.results
-        assert.deepEqual(
-          [delivery, attempts.map(({ created_date }: Body) => Date.parse(created_date))],
-          ['SUCCESSFUL', [due]],
-        )
-        assert.deepEqual(await counts(api), [[2, 1]])
-      })
-
-    test('Messages are counted by the payment that they are about', async () => {
-      const { api } = await hooked()
-      const given = { reference: 'R-7' }
-      await plan(api, { on: 'message', given, skip: 1, times: 2, delay: [10, 20] })
-      await plan(api, { on: 'readPayment', delay: 1 })
-      for (const reference of ['R-7', 'R-7', 'R-8', 'R-7', 'R-7']) await cancelled(api, reference)
-      assert.deepEqual(sent, ['R-7', 'R-8', 'R-7'])
-      await api.advance(20)
-      assert.deepEqual(sent, ['R-7', 'R-8', 'R-7', 'R-7', 'R-7'])
-      assert.deepEqual(await counts(api), [
-        [4, 2],
-        [0, 0],
-      ])
+  for (const behaviour of behaviours)
+    test(`A message comes later in the time of its account, and the request does not wait for it: ${behaviour}`, async () => {
+      const { api } = await hooked(behaviour)
+      await plan(api, { on: 'message', delay: 20_000 })
+      const message = await cancelled(api, 'late')
+      const due = Date.parse(message.at) + 20_000
+      assert.deepEqual(
+        [message.delivery, message.attempts, Date.parse(message.next_attempt)],
+        ['PENDING', [], due],
+      )
+      await cancelled(api, 'next')
+      await api.advance(19_999)
+      assert.deepEqual(sent, ['next'])
+      await api.advance(1)
+      assert.deepEqual(sent, ['next', 'late'])
+      const [{ delivery, attempts }] = (
+        await control(api, `messages?message_id=${message.message_id}`)
+      ).body.results
+      assert.deepEqual(
+        [delivery, attempts.map(({ created_date }: Body) => Date.parse(created_date))],
+        ['SUCCESSFUL', [due]],
+      )
+      assert.deepEqual(await counts(api), [[2, 1]])
     })
 
-    test('After a restart the message is sent when it is due, once, and its plan is not asked again', async () => {
-      const { api, name } = await hooked()
-      await plan(api, { on: 'message', delay: 20_000, times: 'always' })
-      await cancelled(api, 'late')
-      const { database, time } = service()
-      const ports = {
-        database,
-        time,
-        send,
-        onFault: (error: unknown) => assert.fail(String(error)),
-      }
-      const [one, other] = [createDeliveries(ports), createDeliveries(ports)]
-      await one.recover()
-      assert.deepEqual(sent, [])
-      service().clock.advance(20_000)
-      const account = (await accountOfName(database, name)) ?? assert.fail('no account')
-      await Promise.all([one, other].map(each => each.doDue(account)))
-      assert.deepEqual(sent, ['late'])
-      assert.deepEqual(await counts(api), [[1, 1]])
-    })
-  },
-  { control: true, send },
-)
+  test('Messages are counted by the payment that they are about', async () => {
+    const { api } = await hooked()
+    const given = { reference: 'R-7' }
+    await plan(api, { on: 'message', given, skip: 1, times: 2, delay: [10, 20] })
+    await plan(api, { on: 'readPayment', delay: 1 })
+    for (const reference of ['R-7', 'R-7', 'R-8', 'R-7', 'R-7']) await cancelled(api, reference)
+    assert.deepEqual(sent, ['R-7', 'R-8', 'R-7'])
+    await api.advance(20)
+    assert.deepEqual(sent, ['R-7', 'R-8', 'R-7', 'R-7', 'R-7'])
+    assert.deepEqual(await counts(api), [
+      [4, 2],
+      [0, 0],
+    ])
+  })
+
+  test('After a restart the message is sent when it is due, once, and its plan is not asked again', async () => {
+    const { api, name } = await hooked()
+    await plan(api, { on: 'message', delay: 20_000, times: 'always' })
+    await cancelled(api, 'late')
+    const { database, time } = service()
+    const ports = {
+      database,
+      time,
+      send,
+      onFault: (error: unknown) => assert.fail(String(error)),
+    }
+    const [one, other] = [createDeliveries(ports), createDeliveries(ports)]
+    await one.recover()
+    assert.deepEqual(sent, [])
+    service().clock.advance(20_000)
+    const account = (await accountOfName(database, name)) ?? assert.fail('no account')
+    await Promise.all([one, other].map(each => each.doDue(account)))
+    assert.deepEqual(sent, ['late'])
+    assert.deepEqual(await counts(api), [[1, 1]])
+  })
+})

@@ -13,164 +13,157 @@ import { mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
 
-onSharedDatabases(
-  'Resets',
-  service => {
-    const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
-    const newAccount = async () => {
-      const { name, api } = await service().newNamedAccount()
-      const { account, key } = await made(control(api, 'accounts', {}))
-      const room = testAccountName(name, account)
-      return { account, room, api: createClient(service().baseUrls, key), parent: api }
-    }
+onSharedDatabases('Resets', { control: true, receives: true }, service => {
+  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+  const newAccount = async () => {
+    const { name, api } = await service().newNamedAccount()
+    const { account, key } = await made(control(api, 'accounts', {}))
+    const room = testAccountName(name, account)
+    return { account, room, api: createClient(service().baseUrls, key), parent: api }
+  }
 
-    type Made = Awaited<ReturnType<typeof newAccount>>
+  type Made = Awaited<ReturnType<typeof newAccount>>
 
-    test('a reset leaves the account empty, with the same key, and its old links unknown', async t => {
-      const { api, account } = await newAccount()
-      await subscribe(t, api)
-      const headers = { 'Idempotency-Key': 'k-1' }
-      const create = () =>
-        api.post(
-          '/v1/payments',
-          { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example' },
-          headers,
-        )
-      const { body: payment } = await create()
-      const { status, body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
-      assert.equal(status, 200)
-      assert.deepEqual(
-        [body.account, body.epoch, body.clock],
-        [account, 1, { now: '2026-01-01T00:00:00.000Z', frozen: true }],
+  test('a reset leaves the account empty, with the same key, and its old links unknown', async t => {
+    const { api, account } = await newAccount()
+    await subscribe(t, api)
+    const headers = { 'Idempotency-Key': 'k-1' }
+    const create = () =>
+      api.post(
+        '/v1/payments',
+        { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example' },
+        headers,
       )
-      assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 404)
-      for (const url of service().baseUrls)
-        assert.equal(
-          (await fetch(url + new URL(payment._links.next_url.href).pathname)).status,
-          404,
-        )
-      for (const path of ['payments', 'refunds'])
-        assert.equal((await api.get(`/v1/${path}`)).body.total, 0)
-      assert.deepEqual((await api.get('/v1/webhooks')).body.results, [])
-      assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
-      assert.equal((await create()).status, 201)
-      const { body: running } = await control(api, 'reset', {})
-      assert.deepEqual(
-        [running.epoch, running.clock],
-        [2, { now: new Date(START).toISOString(), frozen: false }],
-      )
-    })
+    const { body: payment } = await create()
+    const { status, body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
+    assert.equal(status, 200)
+    assert.deepEqual(
+      [body.account, body.epoch, body.clock],
+      [account, 1, { now: '2026-01-01T00:00:00.000Z', frozen: true }],
+    )
+    assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 404)
+    for (const url of service().baseUrls)
+      assert.equal((await fetch(url + new URL(payment._links.next_url.href).pathname)).status, 404)
+    for (const path of ['payments', 'refunds'])
+      assert.equal((await api.get(`/v1/${path}`)).body.total, 0)
+    assert.deepEqual((await api.get('/v1/webhooks')).body.results, [])
+    assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
+    assert.equal((await create()).status, 201)
+    const { body: running } = await control(api, 'reset', {})
+    assert.deepEqual(
+      [running.epoch, running.clock],
+      [2, { now: new Date(START).toISOString(), frozen: false }],
+    )
+  })
 
-    test('a reset ends a wait early, without anything of the next epoch', async t => {
-      const { database, baseUrls } = service()
-      const other = await service().newAccount()
-      const { api } = await newAccount()
-      let looks = 0
-      mockQueries(t, database, (query, sql) => {
-        if (sql.includes('from payments')) looks += 1
-        return query()
-      })
-      const wait = async (key: string | undefined): Promise<Body> => {
-        const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
-        return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).json()
-      }
-      const later = wait(other.key)
-      const ended = wait(api.key)
-      while (looks < 2) await setTimeout(5)
-      // Through the other instance, if there is one.
-      const last = createClient(baseUrls.slice(-1), api.key ?? '')
-      assert.equal((await control(last, 'reset', {})).status, 200)
-      await api.createPayment({ reference: 'after' })
-      const first = Promise.race([ended, later.then(() => 'the other wait was over')])
-      assert.deepEqual(await first, { results: [] })
-      await other.createPayment({ reference: 'after' })
-      assert.equal((await later).results.length, 1)
+  test('a reset ends a wait early, without anything of the next epoch', async t => {
+    const { database, baseUrls } = service()
+    const other = await service().newAccount()
+    const { api } = await newAccount()
+    let looks = 0
+    mockQueries(t, database, (query, values) => {
+      if (values.includes('after')) looks += 1
+      return query()
     })
-
-    const ends = {
-      reset: ({ api }: Made) => control(api, 'reset', {}),
-      end: ({ account, parent }: Made) =>
-        ask(service(), parent, `accounts/${account}`, undefined, 'DELETE'),
+    const wait = async (key: string | undefined): Promise<Body> => {
+      const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
+      return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).json()
     }
-    for (const [what, end] of Object.entries(ends))
-      test(`the ${what} of an account waits for the message that is being sent, and no later message is sent`, async t => {
-        const made = await newAccount()
-        const { api } = made
-        let answered = 0
-        const slow = await subscribe(t, api, {
-          behaviour: {
-            async onRequest({ response }) {
-              await setTimeout(300)
-              answered++
-              response.end()
-            },
+    const later = wait(other.key)
+    const ended = wait(api.key)
+    while (looks < 2) await setTimeout(5)
+    // Through the other instance, if there is one.
+    const last = createClient(baseUrls.slice(-1), api.key ?? '')
+    assert.equal((await control(last, 'reset', {})).status, 200)
+    await api.createPayment({ reference: 'after' })
+    const first = Promise.race([ended, later.then(() => 'the other wait was over')])
+    assert.deepEqual(await first, { results: [] })
+    await other.createPayment({ reference: 'after' })
+    assert.equal((await later).results.length, 1)
+  })
+
+  const ends = {
+    reset: ({ api }: Made) => control(api, 'reset', {}),
+    end: ({ account, parent }: Made) =>
+      ask(service(), parent, `accounts/${account}`, undefined, 'DELETE'),
+  }
+  for (const [what, end] of Object.entries(ends))
+    test(`the ${what} of an account waits for the message that is being sent, and no later message is sent`, async t => {
+      const made = await newAccount()
+      const { api } = made
+      let answered = 0
+      const slow = await subscribe(t, api, {
+        behaviour: {
+          async onRequest({ response }) {
+            await setTimeout(300)
+            answered++
+            response.end()
           },
-        })
-        const first = await api.createPayment()
-        const second = await api.createPayment()
-        const cancel = ({ payment_id }: Body) => api.post(`/v1/payments/${payment_id}/cancel`)
-        const cancels = [cancel(first), cancel(second)]
-        await slow.next()
-        assert.ok((await end(made)).status < 300)
-        const arrived = slow.requests.length
-        assert.equal(answered, arrived)
-        const statuses = (await Promise.all(cancels)).map(({ status }) => status)
-        // On a busy machine the other request can begin after the reset, where its payment or key is unknown.
-        assert.ok(statuses.includes(204), String(statuses))
-        for (const status of statuses) assert.ok([204, 401, 404].includes(status), String(statuses))
-        assert.equal(slow.requests.length, arrived)
-      })
-
-    test('a webhook that a late request registers in the old room sends nothing', async t => {
-      const { database, apps } = service()
-      const { api, room } = await newAccount()
-      const { webhook, requests } = await subscribe(t, api)
-      await control(api, 'reset', {})
-      const written = await database.write([
-        {
-          sql: `update webhooks set status = 'ACTIVE' where webhook_id = $1 and account = $2`,
-          values: [webhook.external_id, room],
-          expect: 1,
         },
-        {
-          sql: `insert into webhook_messages (message_id, webhook_id, payment_id, event_type, created, status,
+      })
+      const first = await api.createPayment()
+      const second = await api.createPayment()
+      const cancel = ({ payment_id }: Body) => api.post(`/v1/payments/${payment_id}/cancel`)
+      const cancels = [cancel(first), cancel(second)]
+      await slow.next()
+      assert.ok((await end(made)).status < 300)
+      const arrived = slow.requests.length
+      assert.equal(answered, arrived)
+      const statuses = (await Promise.all(cancels)).map(({ status }) => status)
+      // On a busy machine the other request can begin after the reset, where its payment or key is unknown.
+      assert.ok(statuses.includes(204), String(statuses))
+      for (const status of statuses) assert.ok([204, 401, 404].includes(status), String(statuses))
+      assert.equal(slow.requests.length, arrived)
+    })
+
+  test('a webhook that a late request registers in the old room sends nothing', async t => {
+    const { database, apps } = service()
+    const { api, room } = await newAccount()
+    const { webhook, requests } = await subscribe(t, api)
+    await control(api, 'reset', {})
+    const written = await database.write([
+      {
+        sql: `update webhooks set status = 'ACTIVE' where webhook_id = $1 and account = $2`,
+        values: [webhook.external_id, room],
+        expect: 1,
+      },
+      {
+        sql: `insert into webhook_messages (message_id, webhook_id, payment_id, event_type, created, status,
                   attempts, claimed_until, body)
                 values ('0', $1, $3, 'card_payment_failed', cast($2 as bigint), 'PENDING', '[]', cast($2 as bigint), '{}')`,
-          values: [webhook.external_id, START, idFloor(START)],
-        },
-      ])
-      assert.equal(written, true)
-      await apps[0]?.deliveries.recover()
-      assert.equal(requests.length, 0)
-      const [message] = await database.query<{ status: string }>(
-        `select status from webhook_messages where webhook_id = $1 and message_id = '0'`,
-        [webhook.external_id],
-      )
-      assert.equal(message?.status, 'FAILED')
-      await database.write([
-        { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
-      ])
-    })
+        values: [webhook.external_id, START, idFloor(START)],
+      },
+    ])
+    assert.equal(written, true)
+    await apps[0]?.deliveries.recover()
+    assert.equal(requests.length, 0)
+    const [message] = await database.query<{ status: string }>(
+      `select status from webhook_messages where webhook_id = $1 and message_id = '0'`,
+      [webhook.external_id],
+    )
+    assert.equal(message?.status, 'FAILED')
+    await database.write([
+      { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
+    ])
+  })
 
-    test('two resets at once have an epoch each, and the old rows are deleted', async () => {
-      const { database } = service()
-      const { api, room } = await newAccount()
-      await paidPayment(api)
-      const resets = await Promise.all([control(api, 'reset', {}), control(api, 'reset', {})])
-      assert.deepEqual(resets.map(({ body }) => body.epoch).sort(), [1, 2])
-      const kept = await api.createPayment()
-      const leftAt = async (ms: number) => {
-        await deleteEndedRooms(database, START + ms)
-        const [left] = await database.query<{ rows: number | string }>(
-          'select count(*) as rows from payments where account = $1 or account like $2',
-          [room, `${room}#%`],
-        )
-        return Number(left?.rows)
-      }
-      assert.equal(await leftAt(5 * MINUTE), 2, 'a request may still be writing')
-      assert.equal(await leftAt(5 * MINUTE + 1), 1)
-      await read(api, kept)
-    })
-  },
-  { control: true, receives: true },
-)
+  test('two resets at once have an epoch each, and the old rows are deleted', async () => {
+    const { database } = service()
+    const { api, room } = await newAccount()
+    await paidPayment(api)
+    const resets = await Promise.all([control(api, 'reset', {}), control(api, 'reset', {})])
+    assert.deepEqual(resets.map(({ body }) => body.epoch).sort(), [1, 2])
+    const kept = await api.createPayment()
+    const leftAt = async (ms: number) => {
+      await deleteEndedRooms(database, START + ms)
+      const [left] = await database.query<{ rows: number | string }>(
+        'select count(*) as rows from payments where account = $1 or account like $2',
+        [room, `${room}#%`],
+      )
+      return Number(left?.rows)
+    }
+    assert.equal(await leftAt(5 * MINUTE), 2, 'a request may still be writing')
+    assert.equal(await leftAt(5 * MINUTE + 1), 1)
+    await read(api, kept)
+  })
+})

@@ -45,145 +45,141 @@ function expectedEnd(mode: Mode, scenario: string, delayed: boolean) {
   }
 }
 
-onSharedDatabases(
-  'Scenarios',
-  service => {
-    const control = (api: Client, path: string, body?: object, method?: string) =>
-      ask(service(), api, path, body, method)
-    const complete = (api: Client, { payment_id }: Body, body: object) =>
-      control(api, `payments/${payment_id}/complete`, body)
-    const messagesOf = async (api: Client, { payment_id }: Body): Promise<Body[]> =>
-      (await control(api, `messages?payment_id=${payment_id}`)).body.results
+onSharedDatabases('Scenarios', { control: true }, service => {
+  const control = (api: Client, path: string, body?: object, method?: string) =>
+    ask(service(), api, path, body, method)
+  const complete = (api: Client, { payment_id }: Body, body: object) =>
+    control(api, `payments/${payment_id}/complete`, body)
+  const messagesOf = async (api: Client, { payment_id }: Body): Promise<Body[]> =>
+    (await control(api, `messages?payment_id=${payment_id}`)).body.results
 
-    /** What the user of a payment does, who knows nothing of plans. */
-    async function pay(api: Client, payment: Body): Promise<Body> {
-      // The document does not describe the 500 of a plan.
-      if (payment.authorisation_mode === 'moto_api')
-        return authorise(createClient(service().baseUrls, api.key, 'unchecked'), payment)
-      if (payment.authorisation_mode !== 'web') return undefined
-      const { href } = payment._links.next_url
-      const first = await api.get(href)
-      if (first.status === 303) return first
-      if (!first.text.includes('value="declined"')) return first
-      await choose(api, payment, 'success')
-      return api.postForm(`${href}/confirm`, {})
-    }
+  /** What the user of a payment does, who knows nothing of plans. */
+  async function pay(api: Client, payment: Body): Promise<Body> {
+    // The document does not describe the 500 of a plan.
+    if (payment.authorisation_mode === 'moto_api')
+      return authorise(createClient(service().baseUrls, api.key, 'unchecked'), payment)
+    if (payment.authorisation_mode !== 'web') return undefined
+    const { href } = payment._links.next_url
+    const first = await api.get(href)
+    if (first.status === 303) return first
+    if (!first.text.includes('value="declined"')) return first
+    await choose(api, payment, 'success')
+    return api.postForm(`${href}/confirm`, {})
+  }
 
-    async function endBy(way: Way, api: Client, scenario: string, fields: Body): Promise<Body> {
-      if (way === 'build') return made(control(api, 'payments', { ...fields, scenario }))
-      if (way === 'plan') await made(control(api, 'plans', { scenario }))
-      const payment = await api.createPayment(fields)
-      if (way !== 'complete') await pay(api, payment)
-      if (way === 'plan') return payment
-      return made(complete(api, payment, { scenario }))
-    }
+  async function endBy(way: Way, api: Client, scenario: string, fields: Body): Promise<Body> {
+    if (way === 'build') return made(control(api, 'payments', { ...fields, scenario }))
+    if (way === 'plan') await made(control(api, 'plans', { scenario }))
+    const payment = await api.createPayment(fields)
+    if (way !== 'complete') await pay(api, payment)
+    if (way === 'plan') return payment
+    return made(complete(api, payment, { scenario }))
+  }
 
-    for (const mode of Object.keys(table) as Mode[])
-      test(`a payment in ${mode} mode ends in each of its scenarios, by each way, with its events, messages and links`, async () => {
-        const api = await service().newAccount()
-        await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
-        const agreement = { agreement_id: await activeAgreement(api) }
-        const fields = { authorisation_mode: mode, ...(mode === 'agreement' && agreement) }
-        // How a payment ends is decided alike for both databases, so one end by each way is enough on the second.
-        const all = Object.entries(table[mode])
-        for (const [scenario, ways] of service().kind === 'sqlite' ? all : all.slice(0, 1))
-          for (const way of ways)
-            for (const delayed_capture of scenario === 'success' ? [false, true] : [false]) {
-              const ended = await endBy(way, api, scenario, { ...fields, delayed_capture })
-              const payment = await read(api, ended)
-              const messages = await messagesOf(api, payment)
-              assert.deepEqual(
-                {
-                  state: payment.state,
-                  statuses: await statusesOf(api, payment),
-                  messages: messages.map(({ event_type }) => event_type),
-                  links: Object.keys(payment._links),
-                },
-                expectedEnd(mode, scenario, delayed_capture),
-                `${mode} ${scenario} ${way} ${delayed_capture}`,
-              )
-              for (const { raw } of messages)
-                assert.deepEqual(JSON.parse(raw).resource.state, payment.state)
-            }
-        const { body } = await api.get(`/v1/agreements/${agreement.agreement_id}`)
-        assert.equal(body.status, 'active')
-      })
-
-    test('a decline that may not be tried again makes the agreement inactive in the same write, and another card makes it active', async () => {
+  for (const mode of Object.keys(table) as Mode[])
+    test(`a payment in ${mode} mode ends in each of its scenarios, by each way, with its events, messages and links`, async () => {
       const api = await service().newAccount()
-      const declined = { scenario: 'declined', can_retry: false }
-      for (const way of ['plan', 'build'] as const) {
-        const agreement_id = await activeAgreement(api)
-        const fields = { authorisation_mode: 'agreement', agreement_id }
-        if (way === 'plan')
-          await made(control(api, 'plans', { ...declined, given: { agreement_id } }))
-        const payment =
-          way === 'build'
-            ? await made(control(api, 'payments', { ...fields, ...declined }))
-            : await api.createPayment(fields)
-        const { state } = await read(api, payment)
-        assert.deepEqual([state.code, state.can_retry], ['P0010', false], way)
-        const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
-        assert.equal('can_retry' in body.events.at(-1).state, false)
-        const status = async () => (await api.get(`/v1/agreements/${agreement_id}`)).body.status
-        assert.equal(await status(), 'inactive')
-        const next = await api.post('/v1/payments', {
-          amount: 1,
-          reference: 'R',
-          description: 'D',
-          ...fields,
-        })
-        assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
-        assert.match(next.body.description, /Agreement must be active$/)
-        const found = await api.get('/v1/agreements?status=inactive')
-        assert.equal(found.body.results[0].agreement_id, agreement_id)
-        const cancelled = await api.post(`/v1/agreements/${agreement_id}/cancel`)
-        assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P2501'])
-        await paidPayment(api, { set_up_agreement: agreement_id })
-        assert.equal(await status(), 'active')
-      }
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      const agreement = { agreement_id: await activeAgreement(api) }
+      const fields = { authorisation_mode: mode, ...(mode === 'agreement' && agreement) }
+      // How a payment ends is decided alike for both databases, so one end by each way is enough on the second.
+      const all = Object.entries(table[mode])
+      for (const [scenario, ways] of service().kind === 'sqlite' ? all : all.slice(0, 1))
+        for (const way of ways)
+          for (const delayed_capture of scenario === 'success' ? [false, true] : [false]) {
+            const ended = await endBy(way, api, scenario, { ...fields, delayed_capture })
+            const payment = await read(api, ended)
+            const messages = await messagesOf(api, payment)
+            assert.deepEqual(
+              {
+                state: payment.state,
+                statuses: await statusesOf(api, payment),
+                messages: messages.map(({ event_type }) => event_type),
+                links: Object.keys(payment._links),
+              },
+              expectedEnd(mode, scenario, delayed_capture),
+              `${mode} ${scenario} ${way} ${delayed_capture}`,
+            )
+            for (const { raw } of messages)
+              assert.deepEqual(JSON.parse(raw).resource.state, payment.state)
+          }
+      const { body } = await api.get(`/v1/agreements/${agreement.agreement_id}`)
+      assert.equal(body.status, 'active')
     })
 
-    test('an account that behaves as the specification has no scenario for states that it never shows', async () => {
-      const api = await service().newAccount()
-      const { payment_id } = await api.createPayment()
-      const left = [{ scenario: 'success', confirm: false }, 'confirm'] as const
-      for (const [path, ...bodies] of [
-        ['plans', left, [{ hold: true }, 'hold'], [{ capture: 'held' }, 'capture']],
-        ['payments', left, [{ scenario: 'success', capture: 'error' }, 'capture']],
-        [`payments/${payment_id}/complete`, left, [{ capture: true }, 'capture']],
-      ] as const)
-        await assertRefused(service(), api, path, bodies)
-    })
-
-    test('a plan leaves a payment alone that cannot end in its scenario, and says why', async () => {
-      const api = await service().newAccount()
+  test('a decline that may not be tried again makes the agreement inactive in the same write, and another card makes it active', async () => {
+    const api = await service().newAccount()
+    const declined = { scenario: 'declined', can_retry: false }
+    for (const way of ['plan', 'build'] as const) {
       const agreement_id = await activeAgreement(api)
-      await made(control(api, 'plans', { scenario: 'cancel' }))
-      await made(control(api, 'plans', { scenario: 'declined', can_retry: true }))
-      await made(control(api, 'plans', { scenario: 'error', given: { reference: 'web' } }))
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api', reference: 'moto' })
-      assert.equal((await authorise(api, moto)).status, 204)
-      const fields = { authorisation_mode: 'agreement', agreement_id, reference: 'monthly' }
-      assert.equal((await api.createPayment(fields)).state.code, 'P0010')
-      const { results } = (await control(api, 'plans')).body
-      assert.deepEqual(
-        results.map(({ seen, acted, note }: Body) => [seen, acted, note]),
+      const fields = { authorisation_mode: 'agreement', agreement_id }
+      if (way === 'plan')
+        await made(control(api, 'plans', { ...declined, given: { agreement_id } }))
+      const payment =
+        way === 'build'
+          ? await made(control(api, 'payments', { ...fields, ...declined }))
+          : await api.createPayment(fields)
+      const { state } = await read(api, payment)
+      assert.deepEqual([state.code, state.can_retry], ['P0010', false], way)
+      const { body } = await api.get(`/v1/payments/${payment.payment_id}/events`)
+      assert.equal('can_retry' in body.events.at(-1).state, false)
+      const status = async () => (await api.get(`/v1/agreements/${agreement_id}`)).body.status
+      assert.equal(await status(), 'inactive')
+      const next = await api.post('/v1/payments', {
+        amount: 1,
+        reference: 'R',
+        description: 'D',
+        ...fields,
+      })
+      assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
+      assert.match(next.body.description, /Agreement must be active$/)
+      const found = await api.get('/v1/agreements?status=inactive')
+      assert.equal(found.body.results[0].agreement_id, agreement_id)
+      const cancelled = await api.post(`/v1/agreements/${agreement_id}/cancel`)
+      assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P2501'])
+      await paidPayment(api, { set_up_agreement: agreement_id })
+      assert.equal(await status(), 'active')
+    }
+  })
+
+  test('an account that behaves as the specification has no scenario for states that it never shows', async () => {
+    const api = await service().newAccount()
+    const { payment_id } = await api.createPayment()
+    const left = [{ scenario: 'success', confirm: false }, 'confirm'] as const
+    for (const [path, ...bodies] of [
+      ['plans', left, [{ hold: true }, 'hold'], [{ capture: 'held' }, 'capture']],
+      ['payments', left, [{ scenario: 'success', capture: 'error' }, 'capture']],
+      [`payments/${payment_id}/complete`, left, [{ capture: true }, 'capture']],
+    ] as const)
+      await assertRefused(service(), api, path, bodies)
+  })
+
+  test('a plan leaves a payment alone that cannot end in its scenario, and says why', async () => {
+    const api = await service().newAccount()
+    const agreement_id = await activeAgreement(api)
+    await made(control(api, 'plans', { scenario: 'cancel' }))
+    await made(control(api, 'plans', { scenario: 'declined', can_retry: true }))
+    await made(control(api, 'plans', { scenario: 'error', given: { reference: 'web' } }))
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api', reference: 'moto' })
+    assert.equal((await authorise(api, moto)).status, 204)
+    const fields = { authorisation_mode: 'agreement', agreement_id, reference: 'monthly' }
+    assert.equal((await api.createPayment(fields)).state.code, 'P0010')
+    const { results } = (await control(api, 'plans')).body
+    assert.deepEqual(
+      results.map(({ seen, acted, note }: Body) => [seen, acted, note]),
+      [
         [
-          [
-            2,
-            0,
-            'it did not act on monthly: scenario must be one of success, declined, error for a payment with authorisation_mode agreement',
-          ],
-          [2, 1, 'it did not act on moto: can_retry needs authorisation_mode agreement'],
-          [0, 0, undefined],
+          2,
+          0,
+          'it did not act on monthly: scenario must be one of success, declined, error for a payment with authorisation_mode agreement',
         ],
-      )
-      const { href } = (await api.createPayment({ reference: 'web' }))._links.next_url
-      assert.equal((await api.get(href)).status, 200)
-      const [first] = (await control(api, 'plans')).body.results
-      assert.deepEqual([first.seen, first.acted], [3, 1])
-    })
-  },
-  { control: true },
-)
+        [2, 1, 'it did not act on moto: can_retry needs authorisation_mode agreement'],
+        [0, 0, undefined],
+      ],
+    )
+    const { href } = (await api.createPayment({ reference: 'web' }))._links.next_url
+    assert.equal((await api.get(href)).status, 200)
+    const [first] = (await control(api, 'plans')).body.results
+    assert.deepEqual([first.seen, first.acted], [3, 1])
+  })
+})

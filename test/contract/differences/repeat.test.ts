@@ -14,6 +14,7 @@ import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
   'A request in agreement mode that is sent again, under the behaviour govuk-pay',
+  { control: true },
   service => {
     /** An account with an agreement, and a function that posts a payment with it and the key k. */
     async function prepare() {
@@ -88,5 +89,4 @@ onSharedDatabases(
       assert.equal((await api.get('/v1/payments')).body.total, 2)
     })
   },
-  { control: true },
 )

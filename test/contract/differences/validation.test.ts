@@ -32,6 +32,7 @@ import { onOneDatabase } from '../../support/service.ts'
 
 onOneDatabase(
   'The mistakes of requests under the behaviour govuk-pay',
+  { control: true, env: { FARTHING_BEHAVIOUR: 'govuk-pay' } },
   service => {
     /** One account for each row: it may create 15 payments in the second at which the clock stands. */
     const account = () => service().newAccount('govuk-pay')
@@ -148,5 +149,4 @@ onOneDatabase(
         assert.equal(briefOf(await api.post(`/v1/${path}`)), expected, path)
     })
   },
-  { control: true, env: { FARTHING_BEHAVIOUR: 'govuk-pay' } },
 )

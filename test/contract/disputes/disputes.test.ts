@@ -70,64 +70,60 @@ const filters: [query: string, statuses: string[]][] = [
   ['from_settled_date=2026-07-24&to_settled_date=2026-07-25', ['lost']],
 ]
 
-onOneDatabase(
-  'Disputes',
-  service => {
-    const statuses = async (api: Client, query: string): Promise<string[]> => {
-      const { status, body, text } = await api.get(`/v1/disputes?${query}`)
-      assert.equal(status, 200, text)
-      assert.equal(body.total, body.count)
-      return body.results.map((dispute: Body) => dispute.status)
-    }
+onOneDatabase('Disputes', { control: true }, service => {
+  const statuses = async (api: Client, query: string): Promise<string[]> => {
+    const { status, body, text } = await api.get(`/v1/disputes?${query}`)
+    assert.equal(status, 200, text)
+    assert.equal(body.total, body.count)
+    return body.results.map((dispute: Body) => dispute.status)
+  }
 
-    test('every account has the same four disputes, newest first, at any time', async () => {
-      for (const years of [0, 10]) {
-        const api = await service().newAccount()
-        await api.advance(years * 365 * 86_400_000)
-        const { body } = await api.get('/v1/disputes')
-        const { origin } = new URL(body._links.self.href)
-        const expected = records.map(record => ({
-          ...record,
-          _links: {
-            payment: { href: `${origin}/v1/payments/${record.payment_id}`, method: 'GET' },
-          },
-        }))
-        assert.deepEqual(body.results, expected)
-        assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
-        assert.deepEqual(body.links, body._links)
-      }
-    })
-
-    test('the payments of the disputes do not exist, and a dispute has no address', async () => {
+  test('every account has the same four disputes, newest first, at any time', async () => {
+    for (const years of [0, 10]) {
       const api = await service().newAccount()
-      for (const { payment_id, dispute_id } of records) {
-        assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
-        assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
-      }
-    })
-
-    test('a dispute search finds by status, by the time of creation and by the day of settlement', async () => {
-      const api = await service().newAccount()
-      for (const [query, expected] of filters)
-        assert.deepEqual(await statuses(api, query), expected, query)
-    })
-
-    test('a dispute search has pages, whose links contain its filters before page and display_size, and refuses wrong parameters', async () => {
-      const api = await service().newAccount()
-      const { body } = await api.get(
-        '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
-      )
+      await api.advance(years * 365 * 86_400_000)
+      const { body } = await api.get('/v1/disputes')
       const { origin } = new URL(body._links.self.href)
-      const page = {
-        href: `${origin}/v1/disputes?from_date=2026-07-01T00%3A00%3A00Z&status=won&page=1&display_size=1`,
-        method: 'GET',
-      }
-      assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
-      const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
-      assert.deepEqual([second.total, second.results[0].status], [4, 'lost'])
-      assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
-      assertError(await api.get('/v1/disputes?status=LOST&from_date=x'), 422, 'P0401')
-    })
-  },
-  { control: true },
-)
+      const expected = records.map(record => ({
+        ...record,
+        _links: {
+          payment: { href: `${origin}/v1/payments/${record.payment_id}`, method: 'GET' },
+        },
+      }))
+      assert.deepEqual(body.results, expected)
+      assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
+      assert.deepEqual(body.links, body._links)
+    }
+  })
+
+  test('the payments of the disputes do not exist, and a dispute has no address', async () => {
+    const api = await service().newAccount()
+    for (const { payment_id, dispute_id } of records) {
+      assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
+      assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
+    }
+  })
+
+  test('a dispute search finds by status, by the time of creation and by the day of settlement', async () => {
+    const api = await service().newAccount()
+    for (const [query, expected] of filters)
+      assert.deepEqual(await statuses(api, query), expected, query)
+  })
+
+  test('a dispute search has pages, whose links contain its filters before page and display_size, and refuses wrong parameters', async () => {
+    const api = await service().newAccount()
+    const { body } = await api.get(
+      '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
+    )
+    const { origin } = new URL(body._links.self.href)
+    const page = {
+      href: `${origin}/v1/disputes?from_date=2026-07-01T00%3A00%3A00Z&status=won&page=1&display_size=1`,
+      method: 'GET',
+    }
+    assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
+    const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
+    assert.deepEqual([second.total, second.results[0].status], [4, 'lost'])
+    assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
+    assertError(await api.get('/v1/disputes?status=LOST&from_date=x'), 422, 'P0401')
+  })
+})

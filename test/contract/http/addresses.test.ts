@@ -135,34 +135,30 @@ async function sendTo(host: string, base: string, head: string[], body: string):
   return answer.body
 }
 
-onSharedDatabases(
-  'HTTP: links in webhook messages',
-  service => {
-    test('every message has the links that the creator of the payment sees, whoever causes it', async t => {
-      const client = await service().newAccount()
-      const subscriber = await subscribe(t, client)
-      const base = service().baseUrl
-      const bearer = `Authorization: Bearer ${client.key}`
-      const create = ['POST /v1/payments HTTP/1.1', bearer]
-      const given = JSON.stringify({ ...webPayment, delayed_capture: true })
-      const payment = await sendTo('created.example:3000', base, create, given)
-      const form = 'Content-Type: application/x-www-form-urlencoded'
-      const page = new URL(payment._links.next_url.href).pathname
-      await sendTo('user.example', base, [`POST ${page} HTTP/1.1`, form], 'scenario=success')
-      await sendTo('user.example', base, [`POST ${page}/confirm HTTP/1.1`, form], '')
-      const path = `/v1/payments/${payment.payment_id}`
-      await sendTo('other.example', base, [`POST ${path}/capture HTTP/1.1`, bearer], '')
-      const refund = [`POST ${path}/refunds HTTP/1.1`, bearer]
-      await sendTo('third.example', base, refund, '{"amount":1}')
-      const read = [`GET ${path} HTTP/1.1`, bearer]
-      const seen = await sendTo('created.example:3000', base, read, '')
-      const messages = subscriber.requests.map(one => openMessage(one, subscriber.webhook))
-      assert.equal(messages.length, 3)
-      const { baseUrl = 'http://created.example:3000' } = service().config
-      for (const { resource } of messages)
-        assert.equal(resource._links.self.href, `${baseUrl}${path}`)
-      assert.deepEqual(messages.at(-1)?.resource, seen)
-    })
-  },
-  { receives: true },
-)
+onSharedDatabases('HTTP: links in webhook messages', { receives: true }, service => {
+  test('every message has the links that the creator of the payment sees, whoever causes it', async t => {
+    const client = await service().newAccount()
+    const subscriber = await subscribe(t, client)
+    const base = service().baseUrl
+    const bearer = `Authorization: Bearer ${client.key}`
+    const create = ['POST /v1/payments HTTP/1.1', bearer]
+    const given = JSON.stringify({ ...webPayment, delayed_capture: true })
+    const payment = await sendTo('created.example:3000', base, create, given)
+    const form = 'Content-Type: application/x-www-form-urlencoded'
+    const page = new URL(payment._links.next_url.href).pathname
+    await sendTo('user.example', base, [`POST ${page} HTTP/1.1`, form], 'scenario=success')
+    await sendTo('user.example', base, [`POST ${page}/confirm HTTP/1.1`, form], '')
+    const path = `/v1/payments/${payment.payment_id}`
+    await sendTo('other.example', base, [`POST ${path}/capture HTTP/1.1`, bearer], '')
+    const refund = [`POST ${path}/refunds HTTP/1.1`, bearer]
+    await sendTo('third.example', base, refund, '{"amount":1}')
+    const read = [`GET ${path} HTTP/1.1`, bearer]
+    const seen = await sendTo('created.example:3000', base, read, '')
+    const messages = subscriber.requests.map(one => openMessage(one, subscriber.webhook))
+    assert.equal(messages.length, 3)
+    const { baseUrl = 'http://created.example:3000' } = service().config
+    for (const { resource } of messages)
+      assert.equal(resource._links.self.href, `${baseUrl}${path}`)
+    assert.deepEqual(messages.at(-1)?.resource, seen)
+  })
+})

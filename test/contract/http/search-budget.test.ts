@@ -25,6 +25,9 @@ import { createGate } from '../../support/gate.ts'
 import { createLargePayments, searchBytes } from '../../support/large-payments.ts'
 import { open, parseAnswer } from '../../support/raw-http.ts'
 
+/** Payments of the longest page, by which a query is known as that of a search. */
+const LONGEST_PAGE = 500
+
 /** The service in this process, with a gate before the query of a search. */
 async function startGated(t: TestContext) {
   const gate = createGate()
@@ -36,7 +39,7 @@ async function startGated(t: TestContext) {
       database: {
         ...real.database,
         async query(sql, values) {
-          if (sql.includes('counted.total')) await gate.wait()
+          if (values?.includes(LONGEST_PAGE)) await gate.wait()
           return real.database.query(sql, values)
         },
       },

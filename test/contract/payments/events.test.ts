@@ -81,53 +81,49 @@ const messages: Record<string, string> = {
 }
 const finished = ['success', 'failed', 'error', 'cancelled']
 
-onSharedDatabases(
-  'Payments: events',
-  service => {
-    /** Compares the whole body with one line for each event: second, status, code. */
-    async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
-      const { payment_id, created_date, _links } = payment
-      const answer = await api.get(_links.events.href)
-      assert.equal(answer.status, 200, answer.text)
-      assert.deepEqual(answer.body, {
-        payment_id,
-        events: events.map(line => {
-          const [second, status = '', code] = line.split(' ')
-          return {
-            payment_id,
-            state: {
-              status,
-              finished: finished.includes(status),
-              ...(code && { code, message: messages[code] }),
-            },
-            updated: new Date(Date.parse(created_date) + Number(second) * SECOND).toISOString(),
-            _links: { payment_url: { href: _links.self.href, method: 'GET' } },
-          }
-        }),
-        _links: { self: { href: `${_links.self.href}/events`, method: 'GET' } },
-      })
-    }
-
-    for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
-      test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
-        const { api, payment } = await newPayment(service(), fields)
-        const wait = () => api.advance(SECOND)
-        await wait()
-        await walk?.(api, payment, wait)
-        await assertEvents(api, payment, events)
-      })
-
-    test('GET events of a payment in agreement mode lists all steps at the moment of its creation', async () => {
-      const api = await service().newAccount()
-      const agreement = {
-        authorisation_mode: 'agreement',
-        agreement_id: await activeAgreement(api),
-      }
-      const steps = ['0 created', '0 started', '0 submitted']
-      await assertEvents(api, await api.createPayment(agreement), [...steps, '0 success'])
-      const waiting = await api.createPayment({ ...agreement, delayed_capture: true })
-      await assertEvents(api, waiting, [...steps, '0 capturable'])
+onSharedDatabases('Payments: events', { control: true }, service => {
+  /** Compares the whole body with one line for each event: second, status, code. */
+  async function assertEvents(api: Client, payment: Body, events: string[]): Promise<void> {
+    const { payment_id, created_date, _links } = payment
+    const answer = await api.get(_links.events.href)
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(answer.body, {
+      payment_id,
+      events: events.map(line => {
+        const [second, status = '', code] = line.split(' ')
+        return {
+          payment_id,
+          state: {
+            status,
+            finished: finished.includes(status),
+            ...(code && { code, message: messages[code] }),
+          },
+          updated: new Date(Date.parse(created_date) + Number(second) * SECOND).toISOString(),
+          _links: { payment_url: { href: _links.self.href, method: 'GET' } },
+        }
+      }),
+      _links: { self: { href: `${_links.self.href}/events`, method: 'GET' } },
     })
-  },
-  { control: true },
-)
+  }
+
+  for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
+    test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
+      const { api, payment } = await newPayment(service(), fields)
+      const wait = () => api.advance(SECOND)
+      await wait()
+      await walk?.(api, payment, wait)
+      await assertEvents(api, payment, events)
+    })
+
+  test('GET events of a payment in agreement mode lists all steps at the moment of its creation', async () => {
+    const api = await service().newAccount()
+    const agreement = {
+      authorisation_mode: 'agreement',
+      agreement_id: await activeAgreement(api),
+    }
+    const steps = ['0 created', '0 started', '0 submitted']
+    await assertEvents(api, await api.createPayment(agreement), [...steps, '0 success'])
+    const waiting = await api.createPayment({ ...agreement, delayed_capture: true })
+    await assertEvents(api, waiting, [...steps, '0 capturable'])
+  })
+})

@@ -63,144 +63,136 @@ async function fill(database: Database, room: string, bytes: number, at: number)
     await database.write(Array.from({ length: 100 }, () => insert(newId(at))))
 }
 
-onOneDatabase(
-  'What is kept of an exchange',
-  service => {
-    /** What came back, as the record has it, of a message that was sent by hand. */
-    async function sentByHand(t: TestContext, api: Client, room: string, respond: Respond) {
-      const { webhook } = await subscribe(t, api, {
-        subscriptions: ['card_payment_cancelled'],
-        behaviour: { plain: true, onRequest: ({ response }) => respond(response) },
-      })
-      const { payment_id } = await api.createPayment()
-      await api.post(`/v1/payments/${payment_id}/cancel`)
-      const { body } = await ask(service(), api, 'messages')
-      const { message_id } = body.results.find(
-        (each: Body) => each.webhook_id === webhook.external_id,
+onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, service => {
+  /** What came back, as the record has it, of a message that was sent by hand. */
+  async function sentByHand(t: TestContext, api: Client, room: string, respond: Respond) {
+    const { webhook } = await subscribe(t, api, {
+      subscriptions: ['card_payment_cancelled'],
+      behaviour: { plain: true, onRequest: ({ response }) => respond(response) },
+    })
+    const { payment_id } = await api.createPayment()
+    await api.post(`/v1/payments/${payment_id}/cancel`)
+    const { body } = await ask(service(), api, 'messages')
+    const { message_id } = body.results.find(
+      (each: Body) => each.webhook_id === webhook.external_id,
+    )
+    await ask(service(), api, `messages/${message_id}/send`, {})
+    return (await recorded(service(), room)).find(({ by_hand }) => by_hand)
+  }
+  type Respond = (response: import('node:http').ServerResponse) => unknown
+
+  test('headers have 1 KB each and 16 KB together, and a row 32 KB, whatever a receiver answers', async t => {
+    const { name, api } = await service().newNamedAccount()
+    const sent = await sentByHand(t, api, name, response => {
+      response.setHeader('Long', 'é '.repeat(2_000))
+      for (let i = 0; i < 19; i++) response.setHeader(`Quoted-${i}`, '"'.repeat(2_900))
+      response.end('\u0001'.repeat(RECORDED_BODY_BYTES))
+    })
+    assert.ok(sent)
+    const values = Object.entries(sent.response_headers)
+    const sizes = values.map(([, value]) => Buffer.byteLength(value))
+    const mark = Buffer.byteLength('…')
+    assert.ok(Math.max(...sizes) <= HEADER_VALUE_BYTES + mark, `${Math.max(...sizes)}`)
+    const together = values.flat().join('').length
+    assert.ok(together <= HEADERS_BYTES + values.length * mark, `${together}`)
+    const { exchange_id, ...row } = sent
+    const [, ...stored] = insertExchange(row)(exchange_id).values
+    const size = Buffer.byteLength(stored.join(''))
+    assert.ok(size <= RECORD_ROW_BYTES + 256, `${size}`)
+    assert.equal(sent.response_body?.cut, RECORDED_BODY_BYTES)
+  })
+
+  test('a path and a query have 2 KB each', async () => {
+    const { name, api } = await service().newNamedAccount()
+    await api.get(`/v1/payments/${'p'.repeat(5_000)}?a=${'q'.repeat(5_000)}`)
+    const [found] = await recorded(service(), name)
+    const most = ADDRESS_PART_BYTES + Buffer.byteLength('…')
+    for (const part of [found?.path, found?.query])
+      assert.equal(Buffer.byteLength(part ?? ''), most)
+  })
+
+  test('what a receiver and a client call a secret is masked, by the name of a header, in JSON, a form, a query and an address within them', async t => {
+    const { name, api } = await service().newNamedAccount()
+    const secret = (i: number) => `hidden${i}`
+    const sent = await sentByHand(t, api, name, response => {
+      response.setHeader('Set-Cookie', `a=${secret(1)}`)
+      response.setHeader('Proxy-Authorization', secret(2))
+      response.setHeader('Acme-Api-Key', secret(3))
+      response.setHeader('X-Auth-Token', secret(4))
+      response.setHeader('Location', `https://a.example/?token=${secret(5)}&b=shown1`)
+      response.end(
+        JSON.stringify({
+          password: secret(6),
+          client_secret: [secret(7), { deep: secret(8) }],
+          card: { cvc: secret(14), CVV: secret(15), securityCode: secret(16) },
+          log: JSON.stringify({ api_key: secret(9), b: 'shown2' }),
+          link: `https://a.example/?b=shown3&access_token=${secret(10)}`,
+        }),
       )
-      await ask(service(), api, `messages/${message_id}/send`, {})
-      return (await recorded(service(), room)).find(({ by_hand }) => by_hand)
+    })
+    await api.request('POST', `/v1/payments?api_key=${secret(11)}&b=shown4`, {
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: `password=${secret(12)}&b=shown5&next=https%3A%2F%2Fa.example%3Ftoken%3D${secret(13)}`,
+    })
+    const found = await recorded(service(), name, { kinds: ['api'] })
+    const kept = JSON.stringify([sent, found])
+    assert.deepEqual(kept.match(/hidden\d+/g), null)
+    for (let i = 1; i <= 4; i++) assert.ok(kept.includes(`shown${i}`), `shown${i}`)
+  })
+
+  test('a message that is sent by hand is recorded within the limits, and its sender gets the answer in any case', async t => {
+    const { name, api } = await service().newNamedAccount()
+    const sent = await sentByHand(t, api, name, response => {
+      response.statusCode = 400
+      response.end('refused')
+    })
+    assert.ok(sent)
+    // The burst of refusals, of which no more are recorded while the clock stands.
+    for (let i = 0; i < 51; i++) {
+      const path = `messages/${sent.message_id}/send`
+      const { body } = await ask(service(), api, path, { times: 10 })
+      for (const { answer } of body.results) assert.equal(answer.body, 'refused')
     }
-    type Respond = (response: import('node:http').ServerResponse) => unknown
+    const found = await recorded(service(), name)
+    assert.equal(found.filter(({ kind }) => kind === 'out').length, REFUSALS_AT_ONCE)
+    assert.ok(found.some(({ gap }) => gap?.bounds.includes('account')))
+  })
+})
 
-    test('headers have 1 KB each and 16 KB together, and a row 32 KB, whatever a receiver answers', async t => {
-      const { name, api } = await service().newNamedAccount()
-      const sent = await sentByHand(t, api, name, response => {
-        response.setHeader('Long', 'é '.repeat(2_000))
-        for (let i = 0; i < 19; i++) response.setHeader(`Quoted-${i}`, '"'.repeat(2_900))
-        response.end('\u0001'.repeat(RECORDED_BODY_BYTES))
-      })
-      assert.ok(sent)
-      const values = Object.entries(sent.response_headers)
-      const sizes = values.map(([, value]) => Buffer.byteLength(value))
-      const mark = Buffer.byteLength('…')
-      assert.ok(Math.max(...sizes) <= HEADER_VALUE_BYTES + mark, `${Math.max(...sizes)}`)
-      const together = values.flat().join('').length
-      assert.ok(together <= HEADERS_BYTES + values.length * mark, `${together}`)
-      const { exchange_id, ...row } = sent
-      const [, ...stored] = insertExchange(row)(exchange_id).values
-      const size = Buffer.byteLength(stored.join(''))
-      assert.ok(size <= RECORD_ROW_BYTES + 256, `${size}`)
-      assert.equal(sent.response_body?.cut, RECORDED_BODY_BYTES)
-    })
-
-    test('a path and a query have 2 KB each', async () => {
-      const { name, api } = await service().newNamedAccount()
-      await api.get(`/v1/payments/${'p'.repeat(5_000)}?a=${'q'.repeat(5_000)}`)
-      const [found] = await recorded(service(), name)
-      const most = ADDRESS_PART_BYTES + Buffer.byteLength('…')
-      for (const part of [found?.path, found?.query])
-        assert.equal(Buffer.byteLength(part ?? ''), most)
-    })
-
-    test('what a receiver and a client call a secret is masked, by the name of a header, in JSON, a form, a query and an address within them', async t => {
-      const { name, api } = await service().newNamedAccount()
-      const secret = (i: number) => `hidden${i}`
-      const sent = await sentByHand(t, api, name, response => {
-        response.setHeader('Set-Cookie', `a=${secret(1)}`)
-        response.setHeader('Proxy-Authorization', secret(2))
-        response.setHeader('Acme-Api-Key', secret(3))
-        response.setHeader('X-Auth-Token', secret(4))
-        response.setHeader('Location', `https://a.example/?token=${secret(5)}&b=shown1`)
-        response.end(
-          JSON.stringify({
-            password: secret(6),
-            client_secret: [secret(7), { deep: secret(8) }],
-            card: { cvc: secret(14), CVV: secret(15), securityCode: secret(16) },
-            log: JSON.stringify({ api_key: secret(9), b: 'shown2' }),
-            link: `https://a.example/?b=shown3&access_token=${secret(10)}`,
-          }),
-        )
-      })
-      await api.request('POST', `/v1/payments?api_key=${secret(11)}&b=shown4`, {
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: `password=${secret(12)}&b=shown5&next=https%3A%2F%2Fa.example%3Ftoken%3D${secret(13)}`,
-      })
-      const found = await recorded(service(), name, { kinds: ['api'] })
-      const kept = JSON.stringify([sent, found])
-      assert.deepEqual(kept.match(/hidden\d+/g), null)
-      for (let i = 1; i <= 4; i++) assert.ok(kept.includes(`shown${i}`), `shown${i}`)
-    })
-
-    test('a message that is sent by hand is recorded within the limits, and its sender gets the answer in any case', async t => {
-      const { name, api } = await service().newNamedAccount()
-      const sent = await sentByHand(t, api, name, response => {
-        response.statusCode = 400
-        response.end('refused')
-      })
-      assert.ok(sent)
-      // The burst of refusals, of which no more are recorded while the clock stands.
-      for (let i = 0; i < 51; i++) {
-        const path = `messages/${sent.message_id}/send`
-        const { body } = await ask(service(), api, path, { times: 10 })
-        for (const { answer } of body.results) assert.equal(answer.body, 'refused')
-      }
-      const found = await recorded(service(), name)
-      assert.equal(found.filter(({ kind }) => kind === 'out').length, REFUSALS_AT_ONCE)
-      assert.ok(found.some(({ gap }) => gap?.bounds.includes('account')))
-    })
-  },
-  { ...receiving, control: true },
-)
-
-onEveryDatabase(
-  'The bytes of the record',
-  service => {
-    test('all accounts have FARTHING_RECORD_MAX, and one has 32 MB: the oldest rows go first', async () => {
-      const { database, apps, clock } = service()
-      const [one, other] = [await service().newNamedAccount(), await service().newNamedAccount()]
-      async function request(api: Client, path: string): Promise<void> {
-        clock.advance(1_000)
-        await api.get(path)
-        await flush(service())
-      }
-      const trim = async () => {
-        for (const { recorder } of apps) await recorder?.trim()
-      }
-      const found = async (room: string, order: 'oldest' | 'newest') =>
-        (await findExchanges(database, room, {}, { limit: 1, order }))[0]
-      await request(one.api, '/v1/agreements')
-      await request(other.api, '/v1/agreements')
-      await fill(database, one.name, 10_000_000, clock.now())
-      await fill(database, other.name, 26_000_000, clock.now() + 1)
-      const before = await sizeOf(database, one.name)
-      await trim()
-      const all = await sizeOf(database)
-      assert.ok(all.bytes <= 33 * 1024 ** 2 && all.bytes > 28_000_000, `${all.bytes}`)
-      const left = await sizeOf(database, one.name)
-      assert.ok(left.rows < before.rows, `${left.rows}`)
-      assert.ok((await found(one.name, 'oldest'))?.request_body, 'the first has none')
-      assert.ok((await sizeOf(database, other.name)).rows >= 1_700, 'all that were filled in')
-      await fill(database, other.name, 8_000_000, clock.now() + 2)
-      await request(other.api, '/v1/disputes')
-      await trim()
-      const { bytes } = await sizeOf(database, other.name)
-      assert.ok(bytes <= ACCOUNT_RECORD_BYTES && bytes > ACCOUNT_RECORD_BYTES / 2, `${bytes}`)
-      assert.equal((await found(other.name, 'newest'))?.operation, 'searchDisputes')
-    })
-  },
-  { env: { FARTHING_RECORD_MAX: '33' } },
-)
+onEveryDatabase('The bytes of the record', { env: { FARTHING_RECORD_MAX: '33' } }, service => {
+  test('all accounts have FARTHING_RECORD_MAX, and one has 32 MB: the oldest rows go first', async () => {
+    const { database, apps, clock } = service()
+    const [one, other] = [await service().newNamedAccount(), await service().newNamedAccount()]
+    async function request(api: Client, path: string): Promise<void> {
+      clock.advance(1_000)
+      await api.get(path)
+      await flush(service())
+    }
+    const trim = async () => {
+      for (const { recorder } of apps) await recorder?.trim()
+    }
+    const found = async (room: string, order: 'oldest' | 'newest') =>
+      (await findExchanges(database, room, {}, { limit: 1, order }))[0]
+    await request(one.api, '/v1/agreements')
+    await request(other.api, '/v1/agreements')
+    await fill(database, one.name, 10_000_000, clock.now())
+    await fill(database, other.name, 26_000_000, clock.now() + 1)
+    const before = await sizeOf(database, one.name)
+    await trim()
+    const all = await sizeOf(database)
+    assert.ok(all.bytes <= 33 * 1024 ** 2 && all.bytes > 28_000_000, `${all.bytes}`)
+    const left = await sizeOf(database, one.name)
+    assert.ok(left.rows < before.rows, `${left.rows}`)
+    assert.ok((await found(one.name, 'oldest'))?.request_body, 'the first has none')
+    assert.ok((await sizeOf(database, other.name)).rows >= 1_700, 'all that were filled in')
+    await fill(database, other.name, 8_000_000, clock.now() + 2)
+    await request(other.api, '/v1/disputes')
+    await trim()
+    const { bytes } = await sizeOf(database, other.name)
+    assert.ok(bytes <= ACCOUNT_RECORD_BYTES && bytes > ACCOUNT_RECORD_BYTES / 2, `${bytes}`)
+    assert.equal((await found(other.name, 'newest'))?.operation, 'searchDisputes')
+  })
+})
 
 const key = 'key-of-the-default-account'
 const NOW = START
@@ -286,42 +278,38 @@ test('The record writes nothing while the volume of an SQLite file has less than
   assert.deepEqual(found, [])
 })
 
-onSharedDatabases(
-  'A list of control',
-  service => {
-    test('a page ends at 1 MB, and the cursors lead to the rest in both directions', async () => {
-      const { name, api } = await service().newNamedAccount()
-      await api.get('/v1/agreements')
-      const list = async (query: string): Promise<Body> =>
-        (await ask(service(), api, `requests?${query}`)).body
-      const { next } = await list('')
-      await fill(service().database, name, 3_000_000, START + 1)
-      const all = await findExchanges(service().database, name, {}, oldest)
-      const ids: string[] = []
-      for (let after = next; ; ) {
-        const page = await list(`after=${after}`)
-        if (page.results.length === 0) break
-        assert.ok(JSON.stringify(page).length <= LIST_PAGE_BYTES)
-        ids.push(...page.results.map((each: Body) => each.request_id))
-        after = page.next
-      }
-      assert.deepEqual(
-        ids,
-        all.slice(1).map(({ exchange_id }) => exchange_id),
-      )
-      const back: string[] = []
-      for (let query = ''; ; ) {
-        const { results, previous } = await list(query)
-        if (results.length === 0) break
-        assert.ok(results.length < 100)
-        back.unshift(...results.map((each: Body) => each.request_id))
-        query = `before=${previous}`
-      }
-      assert.deepEqual(
-        back,
-        all.map(({ exchange_id }) => exchange_id),
-      )
-    })
-  },
-  { control: true },
-)
+onSharedDatabases('A list of control', { control: true }, service => {
+  test('a page ends at 1 MB, and the cursors lead to the rest in both directions', async () => {
+    const { name, api } = await service().newNamedAccount()
+    await api.get('/v1/agreements')
+    const list = async (query: string): Promise<Body> =>
+      (await ask(service(), api, `requests?${query}`)).body
+    const { next } = await list('')
+    await fill(service().database, name, 3_000_000, START + 1)
+    const all = await findExchanges(service().database, name, {}, oldest)
+    const ids: string[] = []
+    for (let after = next; ; ) {
+      const page = await list(`after=${after}`)
+      if (page.results.length === 0) break
+      assert.ok(JSON.stringify(page).length <= LIST_PAGE_BYTES)
+      ids.push(...page.results.map((each: Body) => each.request_id))
+      after = page.next
+    }
+    assert.deepEqual(
+      ids,
+      all.slice(1).map(({ exchange_id }) => exchange_id),
+    )
+    const back: string[] = []
+    for (let query = ''; ; ) {
+      const { results, previous } = await list(query)
+      if (results.length === 0) break
+      assert.ok(results.length < 100)
+      back.unshift(...results.map((each: Body) => each.request_id))
+      query = `before=${previous}`
+    }
+    assert.deepEqual(
+      back,
+      all.map(({ exchange_id }) => exchange_id),
+    )
+  })
+})

@@ -30,271 +30,267 @@ function remembering(service: Service, api: Client) {
   return { api: own, send, sent }
 }
 
-onEveryDatabase(
-  'The recorder',
-  service => {
-    test('The record has every request with a key byte for byte, except tokens, signing keys and the body that HEAD does not send', async t => {
-      const { name, api: plain } = await service().newNamedAccount()
-      const { webhook } = await subscribe(t, plain)
-      const { api, send, sent } = remembering(service(), plain)
-      const given = { amount: 100, reference: 'ü-1', description: 'Ein Stück', ...moto }
-      const { body: payment } = await api.post('/v1/payments', given)
-      const path = `/v1/payments/${payment.payment_id}`
-      await authorise(plain, payment)
-      const agreement = await api.post('/v1/agreements', { reference: 'A', description: 'B' })
-      const refund = await api.post(`${path}/refunds`, {
-        amount: 1,
-        refund_amount_available: 100,
-      })
-      const agreementPath = `/v1/agreements/${agreement.body.agreement_id}`
-      for (const each of [
-        '/v1/payments?reference=%C3%BC-1',
-        path,
-        `${path}/events`,
-        `${path}/refunds`,
-        `${path}/refunds/${refund.body.refund_id}`,
-        '/v1/refunds',
-        '/v1/disputes',
-        '/v1/agreements',
-        agreementPath,
-        '/v1/webhooks',
-        `/v1/webhooks/${webhook.external_id}`,
-        `/v1/webhooks/${webhook.external_id}/messages`,
-        '/v1/payments/unknown',
+onEveryDatabase('The recorder', receiving, service => {
+  test('The record has every request with a key byte for byte, except tokens, signing keys and the body that HEAD does not send', async t => {
+    const { name, api: plain } = await service().newNamedAccount()
+    const { webhook } = await subscribe(t, plain)
+    const { api, send, sent } = remembering(service(), plain)
+    const given = { amount: 100, reference: 'ü-1', description: 'Ein Stück', ...moto }
+    const { body: payment } = await api.post('/v1/payments', given)
+    const path = `/v1/payments/${payment.payment_id}`
+    await authorise(plain, payment)
+    const agreement = await api.post('/v1/agreements', { reference: 'A', description: 'B' })
+    const refund = await api.post(`${path}/refunds`, {
+      amount: 1,
+      refund_amount_available: 100,
+    })
+    const agreementPath = `/v1/agreements/${agreement.body.agreement_id}`
+    for (const each of [
+      '/v1/payments?reference=%C3%BC-1',
+      path,
+      `${path}/events`,
+      `${path}/refunds`,
+      `${path}/refunds/${refund.body.refund_id}`,
+      '/v1/refunds',
+      '/v1/disputes',
+      '/v1/agreements',
+      agreementPath,
+      '/v1/webhooks',
+      `/v1/webhooks/${webhook.external_id}`,
+      `/v1/webhooks/${webhook.external_id}/messages`,
+      '/v1/payments/unknown',
+    ])
+      await api.get(each)
+    await send('HEAD', path)
+    await api.post(`${path}/cancel`)
+    await api.post(`${path}/capture`)
+    await api.post(`${agreementPath}/cancel`)
+    const made = await api.post('/v1/webhooks', { callback_url: 'https://localhost/made' })
+    await api.delete(`/v1/webhooks/${webhook.external_id}`)
+
+    const secrets = [webhook.signing_key, made.body.signing_key]
+    const { one_time_token } = payment._links.auth_url_post.params
+    const masked = (text: string) =>
+      secrets
+        .reduce((all, secret) => all.replaceAll(secret, '…'), text)
+        .replaceAll(one_time_token, `${payment.payment_id}…`)
+    const kept = (await recorded(service(), name)).filter(
+      ({ kind, operation }) => kind === 'api' && operation !== 'authorisePayment',
+    )
+    assert.deepEqual(
+      // The first registers the webhook of `subscribe`.
+      kept.slice(1).map(each => ({
+        line: `${each.method} ${each.path}${each.query && `?${each.query}`}`,
+        sent: each.request_body?.text ?? '',
+        status: each.status,
+        answered: each.response_body?.text ?? '',
+      })),
+      sent.map(({ method, path, body, answer }) => ({
+        line: `${method} ${path}`,
+        sent: body,
+        status: answer.status,
+        answered: masked(answer.text),
+      })),
+    )
+    const { body: description } = await service().anonymous.get('/openapi.json')
+    const operations = Object.entries<Body>(description.paths)
+      .filter(([path]) => path.startsWith('/v1/'))
+      .flatMap(([, methods]) => Object.values<Body>(methods).map(each => each.operationId))
+    const missed = new Set(operations).difference(new Set(kept.map(each => each.operation)))
+    assert.deepEqual([...missed], ['authorisePayment'])
+    assert.deepEqual([...new Set(kept.map(each => each.key_id?.length))], [26])
+  })
+
+  test('The record names for every event and every message the one request that caused it', async t => {
+    const { name, api } = await service().newNamedAccount()
+    const { webhook } = await subscribe(t, api)
+    const made = [
+      await payOnPages(api, await api.createPayment()),
+      await api.createPayment(moto),
+      await api.createPayment({ delayed_capture: true }),
+    ]
+    const [paid, declined, captured] = made
+    await api.post(`/v1/payments/${paid.payment_id}/refunds`, {
+      amount: 5,
+      refund_amount_available: paid.amount,
+    })
+    assert.equal((await authorise(api, declined, { card_number: DECLINED })).status, 402)
+    await payOnPages(api, captured)
+    await api.post(`/v1/payments/${captured.payment_id}/capture`)
+    await flush(service())
+    const causedMessages: string[] = []
+    for (const { payment_id } of made) {
+      const all = await recorded(service(), name, { payment_id })
+      const { body } = await api.get(`/v1/payments/${payment_id}/events`)
+      assert.deepEqual(all.flatMap(({ caused }) => caused?.events ?? []).sort(), [
+        ...body.events.keys(),
       ])
-        await api.get(each)
-      await send('HEAD', path)
-      await api.post(`${path}/cancel`)
-      await api.post(`${path}/capture`)
-      await api.post(`${agreementPath}/cancel`)
-      const made = await api.post('/v1/webhooks', { callback_url: 'https://localhost/made' })
-      await api.delete(`/v1/webhooks/${webhook.external_id}`)
+      causedMessages.push(...all.flatMap(({ caused }) => caused?.messages ?? []))
+      const attempts = all.filter(({ kind }) => kind === 'out')
+      assert.ok(attempts.every(({ message_id }) => causedMessages.includes(message_id ?? '')))
+    }
+    const messages = (await history(api, webhook)).map(each => each.webhook_message_id)
+    assert.ok(messages.length > 5)
+    assert.deepEqual(causedMessages.sort(), messages.sort())
+  })
 
-      const secrets = [webhook.signing_key, made.body.signing_key]
-      const { one_time_token } = payment._links.auth_url_post.params
-      const masked = (text: string) =>
-        secrets
-          .reduce((all, secret) => all.replaceAll(secret, '…'), text)
-          .replaceAll(one_time_token, `${payment.payment_id}…`)
-      const kept = (await recorded(service(), name)).filter(
-        ({ kind, operation }) => kind === 'api' && operation !== 'authorisePayment',
-      )
-      assert.deepEqual(
-        // The first registers the webhook of `subscribe`.
-        kept.slice(1).map(each => ({
-          line: `${each.method} ${each.path}${each.query && `?${each.query}`}`,
-          sent: each.request_body?.text ?? '',
-          status: each.status,
-          answered: each.response_body?.text ?? '',
-        })),
-        sent.map(({ method, path, body, answer }) => ({
-          line: `${method} ${path}`,
-          sent: body,
-          status: answer.status,
-          answered: masked(answer.text),
-        })),
-      )
-      const { body: description } = await service().anonymous.get('/openapi.json')
-      const operations = Object.entries<Body>(description.paths)
-        .filter(([path]) => path.startsWith('/v1/'))
-        .flatMap(([, methods]) => Object.values<Body>(methods).map(each => each.operationId))
-      const missed = new Set(operations).difference(new Set(kept.map(each => each.operation)))
-      assert.deepEqual([...missed], ['authorisePayment'])
-      assert.deepEqual([...new Set(kept.map(each => each.key_id?.length))], [26])
-    })
-
-    test('The record names for every event and every message the one request that caused it', async t => {
-      const { name, api } = await service().newNamedAccount()
-      const { webhook } = await subscribe(t, api)
-      const made = [
-        await payOnPages(api, await api.createPayment()),
-        await api.createPayment(moto),
-        await api.createPayment({ delayed_capture: true }),
-      ]
-      const [paid, declined, captured] = made
-      await api.post(`/v1/payments/${paid.payment_id}/refunds`, {
-        amount: 5,
-        refund_amount_available: paid.amount,
-      })
-      assert.equal((await authorise(api, declined, { card_number: DECLINED })).status, 402)
-      await payOnPages(api, captured)
-      await api.post(`/v1/payments/${captured.payment_id}/capture`)
-      await flush(service())
-      const causedMessages: string[] = []
-      for (const { payment_id } of made) {
-        const all = await recorded(service(), name, { payment_id })
-        const { body } = await api.get(`/v1/payments/${payment_id}/events`)
-        assert.deepEqual(all.flatMap(({ caused }) => caused?.events ?? []).sort(), [
-          ...body.events.keys(),
-        ])
-        causedMessages.push(...all.flatMap(({ caused }) => caused?.messages ?? []))
-        const attempts = all.filter(({ kind }) => kind === 'out')
-        assert.ok(attempts.every(({ message_id }) => causedMessages.includes(message_id ?? '')))
-      }
-      const messages = (await history(api, webhook)).map(each => each.webhook_message_id)
-      assert.ok(messages.length > 5)
-      assert.deepEqual(causedMessages.sort(), messages.sort())
-    })
-
-    test('The record of an attempt has the request and the response of the receiver', async t => {
-      const { name, api } = await service().newNamedAccount()
-      const answer = 'é'.repeat(10_000)
-      const subscriber = await subscribe(t, api, {
-        behaviour: {
-          onRequest: ({ response }) => {
-            for (let i = 0; i < 30; i++) response.setHeader(`X-Header-${i}`, `${i}`)
-            response.writeHead(500, 'Broken').end(answer)
-          },
+  test('The record of an attempt has the request and the response of the receiver', async t => {
+    const { name, api } = await service().newNamedAccount()
+    const answer = 'é'.repeat(10_000)
+    const subscriber = await subscribe(t, api, {
+      behaviour: {
+        onRequest: ({ response }) => {
+          for (let i = 0; i < 30; i++) response.setHeader(`X-Header-${i}`, `${i}`)
+          response.writeHead(500, 'Broken').end(answer)
         },
-      })
-      const payment = await api.createPayment()
-      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-      const attempts = (await recorded(service(), name)).filter(({ kind }) => kind === 'out')
-      assert.equal(attempts.length, 2, 'both attempts')
-      const [attempt] = attempts
-      assert.ok(attempt)
-      const [arrived] = subscriber.requests
-      assert.deepEqual([attempt.method, attempt.path], ['POST', subscriber.url])
-      assert.equal(attempt.request_body?.text, arrived?.body)
-      assert.ok('Pay-Signature' in attempt.request_headers)
-      for (const [header, value] of Object.entries(attempt.request_headers))
-        assert.equal(arrived?.headers[header.toLowerCase()], value)
-      const { status, result, refused, operation, response_headers, response_body } = attempt
-      assert.deepEqual([status, result, refused], [500, '500 Broken', true])
-      assert.equal(operation, 'card_payment_cancelled')
-      assert.equal(Object.keys(response_headers).length, 20)
-      assert.equal(response_headers['X-Header-7'], '7')
-      assert.deepEqual(response_body, { text: 'é'.repeat(4_096), cut: 20_000 })
-      assert.equal(received(subscriber).length, 2)
+      },
     })
+    const payment = await api.createPayment()
+    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+    const attempts = (await recorded(service(), name)).filter(({ kind }) => kind === 'out')
+    assert.equal(attempts.length, 2, 'both attempts')
+    const [attempt] = attempts
+    assert.ok(attempt)
+    const [arrived] = subscriber.requests
+    assert.deepEqual([attempt.method, attempt.path], ['POST', subscriber.url])
+    assert.equal(attempt.request_body?.text, arrived?.body)
+    assert.ok('Pay-Signature' in attempt.request_headers)
+    for (const [header, value] of Object.entries(attempt.request_headers))
+      assert.equal(arrived?.headers[header.toLowerCase()], value)
+    const { status, result, refused, operation, response_headers, response_body } = attempt
+    assert.deepEqual([status, result, refused], [500, '500 Broken', true])
+    assert.equal(operation, 'card_payment_cancelled')
+    assert.equal(Object.keys(response_headers).length, 20)
+    assert.equal(response_headers['X-Header-7'], '7')
+    assert.deepEqual(response_body, { text: 'é'.repeat(4_096), cut: 20_000 })
+    assert.equal(received(subscriber).length, 2)
+  })
 
-    test('The record of pages and card authorisations has no forms, pages, cards or tokens', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const web = await api.createPayment()
-      const { pathname } = new URL(web._links.next_url.href)
-      for (const path of [
-        `${pathname}?again=${pathname.slice(8)}`,
-        `/secure/%3${pathname.slice(8)}`,
-        pathname.replace('/0', '/%30'),
-      ]) {
-        service().clock.advance(1)
-        await api.get(path)
-      }
+  test('The record of pages and card authorisations has no forms, pages, cards or tokens', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const web = await api.createPayment()
+    const { pathname } = new URL(web._links.next_url.href)
+    for (const path of [
+      `${pathname}?again=${pathname.slice(8)}`,
+      `/secure/%3${pathname.slice(8)}`,
+      pathname.replace('/0', '/%30'),
+    ]) {
       service().clock.advance(1)
-      await api.postForm(pathname, { scenario: 'declined', card_number: card.card_number })
-      const called = await api.createPayment(moto)
+      await api.get(path)
+    }
+    service().clock.advance(1)
+    await api.postForm(pathname, { scenario: 'declined', card_number: card.card_number })
+    const called = await api.createPayment(moto)
+    service().clock.advance(1)
+    await authorise(api, called, { card_number: '1' })
+    service().clock.advance(1)
+    await authorise(api, called, { cvc: '7319' })
+    service().clock.advance(1)
+    await authorise(api, called)
+    const all = await recorded(service(), name)
+    const text = JSON.stringify(all)
+    for (const secret of [pathname.slice(8), pathname.slice(34), card.card_number, '7319'])
+      assert.ok(!text.includes(secret), secret)
+    const pages = all.filter(({ kind }) => kind === 'page')
+    assert.deepEqual(
+      pages.map(each => [each.path, each.request_body?.text, each.response_body]),
+      [undefined, undefined, undefined, 'scenario=declined'].map(form => [
+        `/secure/${web.payment_id}…`,
+        form,
+        undefined,
+      ]),
+    )
+    const authorised = all.filter(({ operation }) => operation === 'authorisePayment')
+    assert.deepEqual(
+      authorised.map(each => [each.status, each.payment_id, each.request_body, each.code]),
+      [
+        [422, called.payment_id, undefined, 'P0102'],
+        [204, called.payment_id, undefined, undefined],
+        [400, called.payment_id, undefined, 'P1212'],
+      ],
+    )
+  })
+
+  test('Refusals at the address of a payment’s page are recorded with the payment', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const { payment_id, _links } = await api.createPayment()
+    const { pathname } = new URL(_links.next_url.href)
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const otherSite = { ...form, 'Sec-Fetch-Site': 'cross-site' }
+    for (const [method, headers, body] of [
+      ['POST', otherSite, 'scenario=success'],
+      ['PUT', form, 'scenario=success'],
+      ['POST', form, `scenario=${'x'.repeat(70_000)}`],
+      ['POST', { 'Content-Type': 'application/json' }, '{}'],
+    ] as const) {
       service().clock.advance(1)
-      await authorise(api, called, { card_number: '1' })
+      await api.request(method, pathname, { headers, body })
+    }
+    await flush(service())
+    const pages = (await recorded(service(), name, { payment_id })).filter(
+      ({ kind }) => kind === 'page',
+    )
+    assert.deepEqual(
+      pages.map(each => [each.method, each.status, each.refused, each.path]),
+      [403, 405, 413, 415].map(status => [
+        status === 405 ? 'PUT' : 'POST',
+        status,
+        true,
+        `/secure/${payment_id}…`,
+      ]),
+    )
+  })
+
+  test('A payment whose creation was refused is found by its reference of at most 255 characters', async () => {
+    const { name, api } = await service().newNamedAccount()
+    for (const [length, found] of [
+      [255, 1],
+      [256, 0],
+    ] as const) {
+      const reference = 'r'.repeat(length)
+      await api.post('/v1/payments', { amount: 'no', reference })
+      assert.equal((await recorded(service(), name, { reference })).length, found)
+    }
+  })
+
+  test('Requests without an account are not recorded, and with a key those of unknown paths are', async () => {
+    const { name, api } = await service().newNamedAccount()
+    await flush(service())
+    const [{ found: before } = { found: 0 }] = await countAll(service())
+    for (const path of ['/v1/payments', '/v1/v1', '/secure/unknown', '/healthz', '/', '/nowhere'])
+      await service().anonymous.request('GET', path)
+    await service().anonymous.post('/v1/auth', { ...card, one_time_token: 'x' })
+    const headers = { Authorization: 'Bearer api_test_unknown' }
+    await service().anonymous.request('GET', '/nowhere', { headers })
+    for (const path of ['/healthz', '/secure/unknown/more']) await api.request('GET', path)
+    await flush(service())
+    assert.deepEqual(await countAll(service()), [{ found: before }])
+    const token = 'a'.repeat(52)
+    const wrong = ['/v1/v1/payments', '//v1/payments', '/payments', `/nowhere/${token}?a=1`]
+    for (const [method, path] of [
+      ['PUT', '/v1/payments'],
+      ...wrong.map(path => ['POST', path] as const),
+    ] as const) {
       service().clock.advance(1)
-      await authorise(api, called, { cvc: '7319' })
-      service().clock.advance(1)
-      await authorise(api, called)
-      const all = await recorded(service(), name)
-      const text = JSON.stringify(all)
-      for (const secret of [pathname.slice(8), pathname.slice(34), card.card_number, '7319'])
-        assert.ok(!text.includes(secret), secret)
-      const pages = all.filter(({ kind }) => kind === 'page')
-      assert.deepEqual(
-        pages.map(each => [each.path, each.request_body?.text, each.response_body]),
-        [undefined, undefined, undefined, 'scenario=declined'].map(form => [
-          `/secure/${web.payment_id}…`,
-          form,
-          undefined,
+      await api.request(method, path, { body: 'x' })
+    }
+    assert.deepEqual(
+      (await recorded(service(), name)).map(each => [
+        each.operation,
+        each.code,
+        each.path + each.query,
+      ]),
+      [
+        ['methodNotAllowed', 'P0912', '/v1/payments'],
+        ...[...wrong.slice(0, 3), `/nowhere/${'a'.repeat(26)}…a=1`].map(path => [
+          'noSuchEndpoint',
+          'P0911',
+          path,
         ]),
-      )
-      const authorised = all.filter(({ operation }) => operation === 'authorisePayment')
-      assert.deepEqual(
-        authorised.map(each => [each.status, each.payment_id, each.request_body, each.code]),
-        [
-          [422, called.payment_id, undefined, 'P0102'],
-          [204, called.payment_id, undefined, undefined],
-          [400, called.payment_id, undefined, 'P1212'],
-        ],
-      )
-    })
-
-    test('Refusals at the address of a payment’s page are recorded with the payment', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const { payment_id, _links } = await api.createPayment()
-      const { pathname } = new URL(_links.next_url.href)
-      const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-      const otherSite = { ...form, 'Sec-Fetch-Site': 'cross-site' }
-      for (const [method, headers, body] of [
-        ['POST', otherSite, 'scenario=success'],
-        ['PUT', form, 'scenario=success'],
-        ['POST', form, `scenario=${'x'.repeat(70_000)}`],
-        ['POST', { 'Content-Type': 'application/json' }, '{}'],
-      ] as const) {
-        service().clock.advance(1)
-        await api.request(method, pathname, { headers, body })
-      }
-      await flush(service())
-      const pages = (await recorded(service(), name, { payment_id })).filter(
-        ({ kind }) => kind === 'page',
-      )
-      assert.deepEqual(
-        pages.map(each => [each.method, each.status, each.refused, each.path]),
-        [403, 405, 413, 415].map(status => [
-          status === 405 ? 'PUT' : 'POST',
-          status,
-          true,
-          `/secure/${payment_id}…`,
-        ]),
-      )
-    })
-
-    test('A payment whose creation was refused is found by its reference of at most 255 characters', async () => {
-      const { name, api } = await service().newNamedAccount()
-      for (const [length, found] of [
-        [255, 1],
-        [256, 0],
-      ] as const) {
-        const reference = 'r'.repeat(length)
-        await api.post('/v1/payments', { amount: 'no', reference })
-        assert.equal((await recorded(service(), name, { reference })).length, found)
-      }
-    })
-
-    test('Requests without an account are not recorded, and with a key those of unknown paths are', async () => {
-      const { name, api } = await service().newNamedAccount()
-      await flush(service())
-      const [{ found: before } = { found: 0 }] = await countAll(service())
-      for (const path of ['/v1/payments', '/v1/v1', '/secure/unknown', '/healthz', '/', '/nowhere'])
-        await service().anonymous.request('GET', path)
-      await service().anonymous.post('/v1/auth', { ...card, one_time_token: 'x' })
-      const headers = { Authorization: 'Bearer api_test_unknown' }
-      await service().anonymous.request('GET', '/nowhere', { headers })
-      for (const path of ['/healthz', '/secure/unknown/more']) await api.request('GET', path)
-      await flush(service())
-      assert.deepEqual(await countAll(service()), [{ found: before }])
-      const token = 'a'.repeat(52)
-      const wrong = ['/v1/v1/payments', '//v1/payments', '/payments', `/nowhere/${token}?a=1`]
-      for (const [method, path] of [
-        ['PUT', '/v1/payments'],
-        ...wrong.map(path => ['POST', path] as const),
-      ] as const) {
-        service().clock.advance(1)
-        await api.request(method, path, { body: 'x' })
-      }
-      assert.deepEqual(
-        (await recorded(service(), name)).map(each => [
-          each.operation,
-          each.code,
-          each.path + each.query,
-        ]),
-        [
-          ['methodNotAllowed', 'P0912', '/v1/payments'],
-          ...[...wrong.slice(0, 3), `/nowhere/${'a'.repeat(26)}…a=1`].map(path => [
-            'noSuchEndpoint',
-            'P0911',
-            path,
-          ]),
-        ],
-      )
-    })
-  },
-  receiving,
-)
+      ],
+    )
+  })
+})
 
 test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async t => {
   // The clock stands still, so that no bucket is filled up again.

@@ -33,115 +33,107 @@ const faults: Fault[] = [
   ),
 ]
 
-onSharedDatabases(
-  'Refunds: create',
-  service => {
-    test('POST refunds checks the body before the payment, and the amount first', async () => {
+onSharedDatabases('Refunds: create', { control: true }, service => {
+  test('POST refunds checks the body before the payment, and the amount first', async () => {
+    const api = await service().newAccount()
+    const unknown = { payment_id: 'unknown' }
+    assertError(await refundOf(api, unknown, {}), 400, 'P0601', { field: 'amount' })
+    const both = { amount: 0, refund_amount_available: 'x' }
+    assertError(await refundOf(api, unknown, both), 422, 'P0602', { field: 'amount' })
+    const second = { amount: 1, refund_amount_available: 'x' }
+    const field = 'refund_amount_available'
+    assertError(await refundOf(api, unknown, second), 400, 'P0602', { field })
+    assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
+  })
+
+  test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const payment = await paidPayment(other)
+    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
+    for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
+      assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
+    assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
+  })
+
+  const moto = { authorisation_mode: 'moto_api' }
+  /** test/domain/money.test.ts has the other states. */
+  const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
+    created: ['pending', api => api.createPayment()],
+    capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
+    failed: [
+      'unavailable',
+      async api => {
+        const payment = await api.createPayment(moto)
+        await authorise(api, payment, { card_number: DECLINED })
+        return payment
+      },
+    ],
+  }
+  for (const [state, [status, make]] of Object.entries(unpaid))
+    test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
       const api = await service().newAccount()
-      const unknown = { payment_id: 'unknown' }
-      assertError(await refundOf(api, unknown, {}), 400, 'P0601', { field: 'amount' })
-      const both = { amount: 0, refund_amount_available: 'x' }
-      assertError(await refundOf(api, unknown, both), 422, 'P0602', { field: 'amount' })
-      const second = { amount: 1, refund_amount_available: 'x' }
-      const field = 'refund_amount_available'
-      assertError(await refundOf(api, unknown, second), 400, 'P0602', { field })
-      assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
-    })
-
-    test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const payment = await paidPayment(other)
-      assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
-      for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
-        assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
-      assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
-    })
-
-    const moto = { authorisation_mode: 'moto_api' }
-    /** test/domain/money.test.ts has the other states. */
-    const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
-      created: ['pending', api => api.createPayment()],
-      capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
-      failed: [
-        'unavailable',
-        async api => {
-          const payment = await api.createPayment(moto)
-          await authorise(api, payment, { card_number: DECLINED })
-          return payment
-        },
-      ],
-    }
-    for (const [state, [status, make]] of Object.entries(unpaid))
-      test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
-        const api = await service().newAccount()
-        const payment = await make(api)
-        const before = await read(api, payment)
-        assert.equal(before.state.status, state)
-        assert.equal(before.refund_summary.status, status)
-        const answer = await refundOf(api, payment, { amount: 1, refund_amount_available: 1 })
-        assertError(answer, 400, 'P0603')
-        assert.match(answer.body.description, new RegExp(status))
-        assert.deepEqual(await read(api, payment), before)
-      })
-
-    test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
-      const { api, payment } = await newPaidPayment(service())
-      assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
-      for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
-        const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
-        assertError(answer, 400, 'P0603')
-        assert.match(answer.body.description, /full/)
-      }
-    })
-
-    test('POST refunds reads refund_amount_available also as a text of digits', async () => {
-      const { api, payment } = await newPaidPayment(service())
-      const wrong = await refundOf(api, payment, { amount: 1, refund_amount_available: '4649' })
-      assertError(wrong, 412, 'P0604')
-      const right = await refundOf(api, payment, { amount: 1, refund_amount_available: '4650' })
-      assert.equal(right.status, 202)
-    })
-
-    test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
-      const { api, payment } = await newPaidPayment(service())
-      for (const refund_amount_available of [0, 4649, 4651, 1e300, null])
-        for (const amount of [1, 5000])
-          assertError(
-            await refundOf(api, payment, { amount, refund_amount_available }),
-            412,
-            'P0604',
-          )
-      assert.deepEqual(await read(api, payment), payment)
-      const right = { amount: 50, refund_amount_available: 4650 }
-      assert.equal((await refundOf(api, payment, right)).status, 202)
-      assertError(await refundOf(api, payment, right), 412, 'P0604')
-    })
-
-    test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
-      const { api, payment } = await newPaidPayment(service())
-      assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
-      const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
+      const payment = await make(api)
+      const before = await read(api, payment)
+      assert.equal(before.state.status, state)
+      assert.equal(before.refund_summary.status, status)
+      const answer = await refundOf(api, payment, { amount: 1, refund_amount_available: 1 })
       assertError(answer, 400, 'P0603')
-      assert.match(answer.body.description, /amount_not_available/)
-      assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
+      assert.match(answer.body.description, new RegExp(status))
+      assert.deepEqual(await read(api, payment), before)
     })
 
-    test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
-      const { api, payment } = await newPaidPayment(service())
-      const path = `/v1/payments/${payment.payment_id}/refunds`
-      for (const [body, amount] of [
-        ['{"amount":5.0,"amount":7}', 7],
-        ['{"amount":3,"nonsense":{"amount":9.0}}', 3],
-      ] as const) {
-        const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
-        assert.equal(answer.status, 202, answer.text)
-        assert.equal(answer.body.amount, amount)
-      }
-    })
-  },
-  { control: true },
-)
+  test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
+    const { api, payment } = await newPaidPayment(service())
+    assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
+    for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
+      const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
+      assertError(answer, 400, 'P0603')
+      assert.match(answer.body.description, /full/)
+    }
+  })
+
+  test('POST refunds reads refund_amount_available also as a text of digits', async () => {
+    const { api, payment } = await newPaidPayment(service())
+    const wrong = await refundOf(api, payment, { amount: 1, refund_amount_available: '4649' })
+    assertError(wrong, 412, 'P0604')
+    const right = await refundOf(api, payment, { amount: 1, refund_amount_available: '4650' })
+    assert.equal(right.status, 202)
+  })
+
+  test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
+    const { api, payment } = await newPaidPayment(service())
+    for (const refund_amount_available of [0, 4649, 4651, 1e300, null])
+      for (const amount of [1, 5000])
+        assertError(await refundOf(api, payment, { amount, refund_amount_available }), 412, 'P0604')
+    assert.deepEqual(await read(api, payment), payment)
+    const right = { amount: 50, refund_amount_available: 4650 }
+    assert.equal((await refundOf(api, payment, right)).status, 202)
+    assertError(await refundOf(api, payment, right), 412, 'P0604')
+  })
+
+  test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
+    const { api, payment } = await newPaidPayment(service())
+    assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
+    const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
+    assertError(answer, 400, 'P0603')
+    assert.match(answer.body.description, /amount_not_available/)
+    assert.equal((await refundOf(api, payment, { amount: 650 })).status, 202)
+  })
+
+  test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
+    const { api, payment } = await newPaidPayment(service())
+    const path = `/v1/payments/${payment.payment_id}/refunds`
+    for (const [body, amount] of [
+      ['{"amount":5.0,"amount":7}', 7],
+      ['{"amount":3,"nonsense":{"amount":9.0}}', 3],
+    ] as const) {
+      const answer = await api.request('POST', path, { headers: JSON_TYPE, body })
+      assert.equal(answer.status, 202, answer.text)
+      assert.equal(answer.body.amount, amount)
+    }
+  })
+})
 
 onOneDatabase('Refunds: refused bodies', service => {
   test('POST refunds returns the code and the field of a wrong body, and refunds nothing', async () => {

@@ -21,168 +21,164 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 const listed = async (api: Client, payment: Body): Promise<Body[]> =>
   (await api.get(refundsPath(payment))).body._embedded.refunds
 
-onSharedDatabases(
-  'Refunds',
-  service => {
-    test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first 1,000', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const { payment_id } = await paidPayment(api)
-      const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
-      const made = { payment_id, room: name, amount: 1, scenario: 'success' } as const
-      const refunds = ids.map(refund_id => ({ refund_id, ...made }))
-      await service().database.write(refunds.map(insertRefund))
-      const { body } = await api.get(`/v1/payments/${payment_id}/refunds`)
-      assert.deepEqual(
-        body._embedded.refunds.map((refund: Body) => refund.refund_id),
-        ids,
+onSharedDatabases('Refunds', { control: true }, service => {
+  test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first 1,000', async () => {
+    const { name, api } = await service().newNamedAccount()
+    const { payment_id } = await paidPayment(api)
+    const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
+    const made = { payment_id, room: name, amount: 1, scenario: 'success' } as const
+    const refunds = ids.map(refund_id => ({ refund_id, ...made }))
+    await service().database.write(refunds.map(insertRefund))
+    const { body } = await api.get(`/v1/payments/${payment_id}/refunds`)
+    assert.deepEqual(
+      body._embedded.refunds.map((refund: Body) => refund.refund_id),
+      ids,
+    )
+    assert.equal(body.payment_id, payment_id)
+    const { html } = await (await signIn(service(), api)).get(`payments/${payment_id}`)
+    assert.ok(html.includes(ids[999] ?? '') && !html.includes(ids[1_000] ?? ''))
+  })
+
+  describe('refunds of a payment', () => {
+    test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
+      const { api, payment } = await newPaidPayment(service())
+      await api.advance(60_000)
+      const made = await refund(api, payment, 1250)
+      const self = `${payment._links.self.href}/refunds/${made.refund_id}`
+      assert.deepEqual(made, {
+        refund_id: made.refund_id,
+        created_date: new Date(await api.now()).toISOString(),
+        amount: 1250,
+        status: 'submitted',
+        _links: {
+          self: { href: self, method: 'GET' },
+          payment: { href: payment._links.self.href, method: 'GET' },
+        },
+      })
+      assert.match(made.refund_id, ID)
+      const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
+      assert.deepEqual((await api.get(self)).body, read)
+      assert.deepEqual((await api.get(refundsPath(payment))).body, {
+        payment_id: payment.payment_id,
+        _links: {
+          self: { href: payment._links.refunds.href, method: 'GET' },
+          payment: { href: payment._links.self.href, method: 'GET' },
+        },
+        _embedded: { refunds: [read] },
+      })
+      assert.deepEqual((await api.get('/v1/refunds')).body.results, [read])
+    })
+
+    test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
+      const { api, payment } = await newPaidPayment(service())
+      const made = await refund(api, payment, 100)
+      const seen = async () => [
+        (await api.get(made._links.self.href)).body.status,
+        (await listed(api, payment))[0].status,
+        (await api.get('/v1/refunds')).body.results[0].status,
+      ]
+      assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
+      await api.advance(4_999)
+      assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
+      await api.advance(1)
+      assert.deepEqual(await seen(), ['success', 'success', 'success'])
+      await api.advance(WEEK_MS / 2)
+      assert.deepEqual(await seen(), ['success', 'success', 'success'])
+    })
+
+    test('a refund changes the refund_summary of its payment at once and nothing else', async () => {
+      const { api, payment } = await newPaidPayment(service())
+      await api.advance(1_000)
+      await refund(api, payment, 1250)
+      const summary = { status: 'available', amount_available: 3400, amount_submitted: 1250 }
+      assert.deepEqual(await read(api, payment), { ...payment, refund_summary: summary })
+      await api.advance(5_000)
+      assert.deepEqual((await read(api, payment)).refund_summary, summary)
+      await refund(api, payment, 3400)
+      const full = { status: 'full', amount_available: 0, amount_submitted: 4650 }
+      assert.deepEqual(await read(api, payment), { ...payment, refund_summary: full })
+      const steps = ['created', 'started', 'submitted', 'success']
+      assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
+    })
+
+    test('a refund is found only with its own payment and by its own account', async () => {
+      const api = await service().newAccount()
+      const other = await service().newAccount()
+      const payment = await paidPayment(api)
+      const second = await paidPayment(api)
+      const theirs = await paidPayment(other)
+      const made = await refund(api, payment, 100)
+      const own = `${refundsPath(payment)}/${made.refund_id}`
+      assertError(await api.get(`${refundsPath(second)}/${made.refund_id}`), 404, 'P0700')
+      assertError(
+        await api.get(`${refundsPath({ payment_id: 'x' })}/${made.refund_id}`),
+        404,
+        'P0700',
       )
-      assert.equal(body.payment_id, payment_id)
-      const { html } = await (await signIn(service(), api)).get(`payments/${payment_id}`)
-      assert.ok(html.includes(ids[999] ?? '') && !html.includes(ids[1_000] ?? ''))
+      for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
+        assertError(await api.get(`${refundsPath(payment)}/${refund_id}`), 404, 'P0700')
+      assertError(await other.get(own), 404, 'P0700')
+      assertError(await other.get(`${refundsPath(theirs)}/${made.refund_id}`), 404, 'P0700')
+      assertError(await other.get(refundsPath(payment)), 404, 'P0800')
+      assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
+      assert.equal((await other.get('/v1/refunds')).body.total, 0)
+      assert.equal((await api.get(own)).status, 200)
     })
 
-    describe('refunds of a payment', () => {
-      test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
-        const { api, payment } = await newPaidPayment(service())
-        await api.advance(60_000)
-        const made = await refund(api, payment, 1250)
-        const self = `${payment._links.self.href}/refunds/${made.refund_id}`
-        assert.deepEqual(made, {
-          refund_id: made.refund_id,
-          created_date: new Date(await api.now()).toISOString(),
-          amount: 1250,
-          status: 'submitted',
-          _links: {
-            self: { href: self, method: 'GET' },
-            payment: { href: payment._links.self.href, method: 'GET' },
-          },
-        })
-        assert.match(made.refund_id, ID)
-        const read = { ...made, payment_id: payment.payment_id, settlement_summary: {} }
-        assert.deepEqual((await api.get(self)).body, read)
-        assert.deepEqual((await api.get(refundsPath(payment))).body, {
-          payment_id: payment.payment_id,
-          _links: {
-            self: { href: payment._links.refunds.href, method: 'GET' },
-            payment: { href: payment._links.self.href, method: 'GET' },
-          },
-          _embedded: { refunds: [read] },
-        })
-        assert.deepEqual((await api.get('/v1/refunds')).body.results, [read])
-      })
+    test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
+      const { api, payment } = await newPaidPayment(service(), { amount: 1_000 })
+      const naming = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          api.post(refundsPath(payment), { amount: 10, refund_amount_available: 1_000 }),
+        ),
+      )
+      assert.equal(naming.filter(({ status }) => status === 202).length, 1)
+      for (const answer of naming.filter(({ status }) => status !== 202))
+        assertError(answer, 412, 'P0604')
+      const fitting = await Promise.all(
+        Array.from({ length: 20 }, () => api.post(refundsPath(payment), { amount: 49 })),
+      )
+      assert.deepEqual([...new Set(fitting.map(({ status }) => status))], [202])
+      assert.equal((await read(api, payment)).refund_summary.amount_submitted, 990)
+    })
+  })
 
-      test('a refund is submitted for exactly 5 seconds, then success, in every response', async () => {
-        const { api, payment } = await newPaidPayment(service())
-        const made = await refund(api, payment, 100)
-        const seen = async () => [
-          (await api.get(made._links.self.href)).body.status,
-          (await listed(api, payment))[0].status,
-          (await api.get('/v1/refunds')).body.results[0].status,
-        ]
-        assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
-        await api.advance(4_999)
-        assert.deepEqual(await seen(), ['submitted', 'submitted', 'submitted'])
+  describe('search', () => {
+    test('a refund search returns the refunds of all payments, newest first, on pages that link to one another, and refuses wrong parameters', async () => {
+      const api = await service().newAccount()
+      const payments = [await paidPayment(api), await paidPayment(api)]
+      const made: string[] = []
+      for (let i = 0; i < 5; i++) {
         await api.advance(1)
-        assert.deepEqual(await seen(), ['success', 'success', 'success'])
-        await api.advance(WEEK_MS / 2)
-        assert.deepEqual(await seen(), ['success', 'success', 'success'])
-      })
-
-      test('a refund changes the refund_summary of its payment at once and nothing else', async () => {
-        const { api, payment } = await newPaidPayment(service())
-        await api.advance(1_000)
-        await refund(api, payment, 1250)
-        const summary = { status: 'available', amount_available: 3400, amount_submitted: 1250 }
-        assert.deepEqual(await read(api, payment), { ...payment, refund_summary: summary })
-        await api.advance(5_000)
-        assert.deepEqual((await read(api, payment)).refund_summary, summary)
-        await refund(api, payment, 3400)
-        const full = { status: 'full', amount_available: 0, amount_submitted: 4650 }
-        assert.deepEqual(await read(api, payment), { ...payment, refund_summary: full })
-        const steps = ['created', 'started', 'submitted', 'success']
-        assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
-      })
-
-      test('a refund is found only with its own payment and by its own account', async () => {
-        const api = await service().newAccount()
-        const other = await service().newAccount()
-        const payment = await paidPayment(api)
-        const second = await paidPayment(api)
-        const theirs = await paidPayment(other)
-        const made = await refund(api, payment, 100)
-        const own = `${refundsPath(payment)}/${made.refund_id}`
-        assertError(await api.get(`${refundsPath(second)}/${made.refund_id}`), 404, 'P0700')
-        assertError(
-          await api.get(`${refundsPath({ payment_id: 'x' })}/${made.refund_id}`),
-          404,
-          'P0700',
-        )
-        for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
-          assertError(await api.get(`${refundsPath(payment)}/${refund_id}`), 404, 'P0700')
-        assertError(await other.get(own), 404, 'P0700')
-        assertError(await other.get(`${refundsPath(theirs)}/${made.refund_id}`), 404, 'P0700')
-        assertError(await other.get(refundsPath(payment)), 404, 'P0800')
-        assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
-        assert.equal((await other.get('/v1/refunds')).body.total, 0)
-        assert.equal((await api.get(own)).status, 200)
-      })
-
-      test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
-        const { api, payment } = await newPaidPayment(service(), { amount: 1_000 })
-        const naming = await Promise.all(
-          Array.from({ length: 20 }, () =>
-            api.post(refundsPath(payment), { amount: 10, refund_amount_available: 1_000 }),
-          ),
-        )
-        assert.equal(naming.filter(({ status }) => status === 202).length, 1)
-        for (const answer of naming.filter(({ status }) => status !== 202))
-          assertError(answer, 412, 'P0604')
-        const fitting = await Promise.all(
-          Array.from({ length: 20 }, () => api.post(refundsPath(payment), { amount: 49 })),
-        )
-        assert.deepEqual([...new Set(fitting.map(({ status }) => status))], [202])
-        assert.equal((await read(api, payment)).refund_summary.amount_submitted, 990)
-      })
+        made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
+      }
+      const found = async (address: string) => {
+        const { body } = await api.get(address)
+        const ids = body.results.map(({ refund_id }: Body) => refund_id)
+        return { ids, next: body._links.next_page?.href }
+      }
+      const second = await found('/v1/refunds?display_size=2&page=2&nonsense=1')
+      assert.deepEqual(second.ids, made.slice(2, 4))
+      assert.deepEqual(await found(second.next), { ids: made.slice(4), next: undefined })
+      assert.deepEqual((await found('/v1/refunds')).ids, made)
+      assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
+      assertError(await api.get('/v1/refunds?page=0&to_settled_date=2026-02-30'), 422, 'P1101')
     })
 
-    describe('search', () => {
-      test('a refund search returns the refunds of all payments, newest first, on pages that link to one another, and refuses wrong parameters', async () => {
-        const api = await service().newAccount()
-        const payments = [await paidPayment(api), await paidPayment(api)]
-        const made: string[] = []
-        for (let i = 0; i < 5; i++) {
-          await api.advance(1)
-          made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
-        }
-        const found = async (address: string) => {
-          const { body } = await api.get(address)
-          const ids = body.results.map(({ refund_id }: Body) => refund_id)
-          return { ids, next: body._links.next_page?.href }
-        }
-        const second = await found('/v1/refunds?display_size=2&page=2&nonsense=1')
-        assert.deepEqual(second.ids, made.slice(2, 4))
-        assert.deepEqual(await found(second.next), { ids: made.slice(4), next: undefined })
-        assert.deepEqual((await found('/v1/refunds')).ids, made)
-        assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
-        assertError(await api.get('/v1/refunds?page=0&to_settled_date=2026-02-30'), 422, 'P1101')
-      })
-
-      test('a refund search includes from_date and excludes to_date', async () => {
-        const { api, payment } = await newPaidPayment(service())
-        await api.advance(1_000)
-        const { created_date } = await refund(api, payment, 10)
-        const after = new Date(Date.parse(created_date) + 1).toISOString()
-        const total = async (query: string) => (await api.get(`/v1/refunds?${query}`)).body.total
-        assert.equal(await total(`from_date=${created_date}`), 1)
-        assert.equal(await total(`from_date=${after}`), 0)
-        assert.equal(await total(`to_date=${created_date}`), 0)
-        assert.equal(await total(`to_date=${after}`), 1)
-        assert.equal(await total(`from_date=${created_date}&to_date=${after}`), 1)
-        assert.equal(await total('from_date=%20&page='), 1)
-        assert.equal(await total('from_settled_date=2000-01-01'), 0)
-        assert.equal(await total('to_settled_date=2100-01-01&page=7'), 0)
-      })
+    test('a refund search includes from_date and excludes to_date', async () => {
+      const { api, payment } = await newPaidPayment(service())
+      await api.advance(1_000)
+      const { created_date } = await refund(api, payment, 10)
+      const after = new Date(Date.parse(created_date) + 1).toISOString()
+      const total = async (query: string) => (await api.get(`/v1/refunds?${query}`)).body.total
+      assert.equal(await total(`from_date=${created_date}`), 1)
+      assert.equal(await total(`from_date=${after}`), 0)
+      assert.equal(await total(`to_date=${created_date}`), 0)
+      assert.equal(await total(`to_date=${after}`), 1)
+      assert.equal(await total(`from_date=${created_date}&to_date=${after}`), 1)
+      assert.equal(await total('from_date=%20&page='), 1)
+      assert.equal(await total('from_settled_date=2000-01-01'), 0)
+      assert.equal(await total('to_settled_date=2100-01-01&page=7'), 0)
     })
-  },
-  { control: true },
-)
+  })
+})

@@ -9,115 +9,106 @@ import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
 
-onSharedDatabases(
-  'Retention: expired payments',
-  service => {
-    /** Moves the clock to the last millisecond of the newest payment. */
-    const toTheEnd = (api: Client) => api.advance(SEVEN_DAYS - 1)
-    const pastTheEnd = (api: Client) => api.advance(1)
+onSharedDatabases('Retention: expired payments', { control: true }, service => {
+  /** Moves the clock to the last millisecond of the newest payment. */
+  const toTheEnd = (api: Client) => api.advance(SEVEN_DAYS - 1)
+  const pastTheEnd = (api: Client) => api.advance(1)
 
-    test('the endpoints of a payment return 404 with their codes when it is 7 days old, and not before', async () => {
-      const api = await service().newAccount()
-      const payment = await payOnPages(api, await api.createPayment())
-      const refund = (await api.post(payment._links.refunds.href, { amount: 1 })).body
-      const { href } = payment._links.self
-      const reads = [
-        href,
-        `${href}/events`,
-        `${href}/refunds`,
-        `${href}/refunds/${refund.refund_id}`,
-      ]
-      await toTheEnd(api)
-      for (const path of reads) assert.equal((await api.get(path)).status, 200, path)
-      assertError(await api.post(`${href}/cancel`), 400, 'P0501')
-      assertError(await api.post(`${href}/capture`), 409, 'P1003')
-      await pastTheEnd(api)
-      const codes = ['P0200', 'P0300', 'P0800', 'P0700']
-      for (const [i, path] of reads.entries()) assertError(await api.get(path), 404, codes[i] ?? '')
-      assertError(await api.post(`${href}/cancel`), 404, 'P0500')
-      assertError(await api.post(`${href}/capture`), 404, 'P1000')
-      assertError(await api.post(`${href}/refunds`, { amount: 1 }), 404, 'P0600')
-    })
+  test('the endpoints of a payment return 404 with their codes when it is 7 days old, and not before', async () => {
+    const api = await service().newAccount()
+    const payment = await payOnPages(api, await api.createPayment())
+    const refund = (await api.post(payment._links.refunds.href, { amount: 1 })).body
+    const { href } = payment._links.self
+    const reads = [href, `${href}/events`, `${href}/refunds`, `${href}/refunds/${refund.refund_id}`]
+    await toTheEnd(api)
+    for (const path of reads) assert.equal((await api.get(path)).status, 200, path)
+    assertError(await api.post(`${href}/cancel`), 400, 'P0501')
+    assertError(await api.post(`${href}/capture`), 409, 'P1003')
+    await pastTheEnd(api)
+    const codes = ['P0200', 'P0300', 'P0800', 'P0700']
+    for (const [i, path] of reads.entries()) assertError(await api.get(path), 404, codes[i] ?? '')
+    assertError(await api.post(`${href}/cancel`), 404, 'P0500')
+    assertError(await api.post(`${href}/capture`), 404, 'P1000')
+    assertError(await api.post(`${href}/refunds`, { amount: 1 }), 404, 'P0600')
+  })
 
-    test('an expired payment and its refunds are in no search, total or page', async () => {
-      const api = await service().newAccount()
-      const payment = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
-      await api.post(payment._links.refunds.href, { amount: 1 })
-      await api.advance(1)
-      const younger = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
-      await api.post(younger._links.refunds.href, { amount: 1 })
-      const totals = async () => [
-        (await api.get('/v1/payments')).body.total,
-        (await api.get('/v1/payments?email=A@&state=success')).body.total,
-        (await api.get('/v1/refunds')).body.total,
-      ]
-      await api.advance(SEVEN_DAYS - 2)
-      assert.deepEqual(await totals(), [2, 2, 2])
-      assert.equal((await api.get('/v1/payments?page=2&display_size=1')).status, 200)
-      await pastTheEnd(api)
-      assert.deepEqual(await totals(), [1, 1, 1])
-      const { body } = await api.get('/v1/payments')
-      assert.deepEqual(
-        body.results.map((each: Body) => each.payment_id),
-        [younger.payment_id],
-      )
-      assertError(await api.get('/v1/payments?page=2&display_size=1'), 404, 'P0402')
-      assertError(await api.get('/v1/refunds?page=2&display_size=1'), 404, 'P1100')
-      const early = new Date(Date.parse(payment.created_date)).toISOString()
-      assert.equal((await api.get(`/v1/payments?from_date=${early}`)).body.total, 1)
-      await pastTheEnd(api)
-      assert.deepEqual(await totals(), [0, 0, 0])
-    })
+  test('an expired payment and its refunds are in no search, total or page', async () => {
+    const api = await service().newAccount()
+    const payment = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
+    await api.post(payment._links.refunds.href, { amount: 1 })
+    await api.advance(1)
+    const younger = await payOnPages(api, await api.createPayment({ email: 'a@example.org' }))
+    await api.post(younger._links.refunds.href, { amount: 1 })
+    const totals = async () => [
+      (await api.get('/v1/payments')).body.total,
+      (await api.get('/v1/payments?email=A@&state=success')).body.total,
+      (await api.get('/v1/refunds')).body.total,
+    ]
+    await api.advance(SEVEN_DAYS - 2)
+    assert.deepEqual(await totals(), [2, 2, 2])
+    assert.equal((await api.get('/v1/payments?page=2&display_size=1')).status, 200)
+    await pastTheEnd(api)
+    assert.deepEqual(await totals(), [1, 1, 1])
+    const { body } = await api.get('/v1/payments')
+    assert.deepEqual(
+      body.results.map((each: Body) => each.payment_id),
+      [younger.payment_id],
+    )
+    assertError(await api.get('/v1/payments?page=2&display_size=1'), 404, 'P0402')
+    assertError(await api.get('/v1/refunds?page=2&display_size=1'), 404, 'P1100')
+    const early = new Date(Date.parse(payment.created_date)).toISOString()
+    assert.equal((await api.get(`/v1/payments?from_date=${early}`)).body.total, 1)
+    await pastTheEnd(api)
+    assert.deepEqual(await totals(), [0, 0, 0])
+  })
 
-    test('the hosted pages of an expired payment return 404', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await choose(api, payment, 'success')
-      const finished = await payOnPages(api, await api.createPayment())
-      const page = payment._links.next_url.href
-      const token = page.split('/').pop() ?? ''
-      const visits = (): Promise<Answer>[] => [
-        api.get(page),
-        api.get(`${page}/confirm`),
-        api.postForm('/secure', { chargeTokenId: token }),
-      ]
-      await toTheEnd(api)
-      for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
-      await pastTheEnd(api)
-      for (const answer of await Promise.all([
-        ...visits(),
-        api.postForm(page, { scenario: 'success' }),
-        api.postForm(`${page}/confirm`, {}),
-        api.get(page.replace(token, `${finished.payment_id}${token.slice(26)}`)),
-        api.postForm('/secure', { chargeTokenId: token, step: 'confirm' }),
-      ])) {
-        assert.equal(answer.status, 404)
-        assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
-      }
-    })
+  test('the hosted pages of an expired payment return 404', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment()
+    await choose(api, payment, 'success')
+    const finished = await payOnPages(api, await api.createPayment())
+    const page = payment._links.next_url.href
+    const token = page.split('/').pop() ?? ''
+    const visits = (): Promise<Answer>[] => [
+      api.get(page),
+      api.get(`${page}/confirm`),
+      api.postForm('/secure', { chargeTokenId: token }),
+    ]
+    await toTheEnd(api)
+    for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
+    await pastTheEnd(api)
+    for (const answer of await Promise.all([
+      ...visits(),
+      api.postForm(page, { scenario: 'success' }),
+      api.postForm(`${page}/confirm`, {}),
+      api.get(page.replace(token, `${finished.payment_id}${token.slice(26)}`)),
+      api.postForm('/secure', { chargeTokenId: token, step: 'confirm' }),
+    ])) {
+      assert.equal(answer.status, 404)
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
+    }
+  })
 
-    test('a webhook does not expire, and an agreement outlives its set-up payment and can still be used', async () => {
-      const api = await service().newAccount()
-      const agreement_id = await activeAgreement(api)
-      const cancelled = await newAgreement(api)
-      await api.post(`/v1/agreements/${cancelled}/cancel`)
-      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
-      const both = () => Promise.all(['agreements', 'webhooks'].map(each => api.get(`/v1/${each}`)))
-      const before = (await both()).map(({ body }) => body)
-      await api.advance(SEVEN_DAYS * 3)
-      assert.deepEqual(
-        (await both()).map(({ body }) => body),
-        before,
-      )
-      const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
-      assert.equal(payment.state.status, 'success')
-      assert.equal(payment.card_details.last_digits_card_number, '4242')
-      const listed = await api.get(`/v1/payments?agreement_id=${agreement_id}`)
-      assert.equal(listed.body.total, 1)
-    })
-  },
-  { control: true },
-)
+  test('a webhook does not expire, and an agreement outlives its set-up payment and can still be used', async () => {
+    const api = await service().newAccount()
+    const agreement_id = await activeAgreement(api)
+    const cancelled = await newAgreement(api)
+    await api.post(`/v1/agreements/${cancelled}/cancel`)
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    const both = () => Promise.all(['agreements', 'webhooks'].map(each => api.get(`/v1/${each}`)))
+    const before = (await both()).map(({ body }) => body)
+    await api.advance(SEVEN_DAYS * 3)
+    assert.deepEqual(
+      (await both()).map(({ body }) => body),
+      before,
+    )
+    const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
+    assert.equal(payment.state.status, 'success')
+    assert.equal(payment.card_details.last_digits_card_number, '4242')
+    const listed = await api.get(`/v1/payments?agreement_id=${agreement_id}`)
+    assert.equal(listed.body.total, 1)
+  })
+})
 
 describe('Retention: messages of expired payments', () => {
   async function subscribed(api: Client) {
@@ -132,6 +123,13 @@ describe('Retention: messages of expired payments', () => {
   let sends = 0
   onEveryDatabase(
     'Retention: pending messages',
+    {
+      control: true,
+      send: async () => {
+        sends += 1
+        throw new Error('a faulty sender leaves the message PENDING')
+      },
+    },
     service => {
       test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
         const api = await service().newAccount()
@@ -150,13 +148,6 @@ describe('Retention: messages of expired payments', () => {
         assert.equal(sends, before)
         assert.deepEqual((await history()).results, [failed])
       })
-    },
-    {
-      control: true,
-      send: async () => {
-        sends += 1
-        throw new Error('a faulty sender leaves the message PENDING')
-      },
     },
   )
 })

@@ -6,11 +6,12 @@ import {
   DELIVERIES_AT_DATABASE,
   DELIVERING_BYTES,
 } from '../../../src/core/budgets.ts'
-import type { AttemptResult, Statement } from '../../../src/core/ports.ts'
+import type { AttemptResult } from '../../../src/core/ports.ts'
 import type { Answer } from '../../support/client.ts'
 import { resultOf } from '../../support/held-send.ts'
 import { createLargePayments } from '../../support/large-payments.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { mockWrites } from '../../support/watched.ts'
 
 /** One character: a message counts with its bytes. */
 const THREE_BYTES = '€'
@@ -62,11 +63,9 @@ describe('The bytes of messages that are being delivered', () => {
     assert.equal((await stranger.post(`/v1/payments/${payment_id}/cancel`)).status, 204)
 
     const together: number[] = []
-    const { write } = service.database
-    t.mock.method(service.database, 'write', (statements: Statement[]) => {
-      for (const { sql, expect = 0 } of statements)
-        if (sql.startsWith('update webhook_messages')) together.push(expect)
-      return write(statements)
+    mockWrites(t, service.database, (write, statements) => {
+      for (const { expect = 0 } of statements) together.push(expect)
+      return write()
     })
     for (const answer of held) answer(resultOf(200))
     await Promise.all(cancels)

@@ -24,44 +24,44 @@ function assertRuleNamed(answer: Answer, url: string): void {
   if (host && /\d/.test(host)) assert.ok(!description.includes(host), description)
 }
 
-onOneDatabase(
-  'Webhooks: callback_url',
-  service => {
-    test('POST /v1/webhooks accepts and refuses the callback_url of each case of the fixture', async () => {
-      const api = await service().newAccount()
-      for (const { url, expect, why } of callbackUrlCases) {
-        const answer = await register(api, url)
-        assert.equal(answer.status, expect === 'accept' ? 201 : 422, `${url}: ${why}`)
-        if (url.trim() === '') assertError(answer, 422, 'P0101', FIELD)
-        else if (expect === 'reject') assertRuleNamed(answer, url)
-      }
-    })
+onOneDatabase('Webhooks: callback_url', { resolve: host => createCaseResolve()(host) }, service => {
+  test('POST /v1/webhooks accepts and refuses the callback_url of each case of the fixture', async () => {
+    const api = await service().newAccount()
+    for (const { url, expect, why } of callbackUrlCases) {
+      const answer = await register(api, url)
+      assert.equal(answer.status, expect === 'accept' ? 201 : 422, `${url}: ${why}`)
+      if (url.trim() === '') assertError(answer, 422, 'P0101', FIELD)
+      else if (expect === 'reject') assertRuleNamed(answer, url)
+    }
+  })
 
-    test('POST /v1/webhooks refuses a callback_url that is not a string', async () => {
-      const api = await service().newAccount()
-      const values = fixture.cases.map(({ url }) => url).filter(url => typeof url !== 'string')
-      assert.ok(values.length > 0)
-      for (const url of values) {
-        const answer = await register(api, url)
-        assertError(answer, 422, url === null ? 'P0101' : 'P0102', FIELD)
-      }
-    })
+  test('POST /v1/webhooks refuses a callback_url that is not a string', async () => {
+    const api = await service().newAccount()
+    const values = fixture.cases.map(({ url }) => url).filter(url => typeof url !== 'string')
+    assert.ok(values.length > 0)
+    for (const url of values) {
+      const answer = await register(api, url)
+      assertError(answer, 422, url === null ? 'P0101' : 'P0102', FIELD)
+    }
+  })
 
-    test('POST /v1/webhooks returns the same error for every host that leads to a refused address', async () => {
-      const api = await service().newAccount()
-      const names = ['loop', 'loop6', 'private', 'meta', 'mixed', 'mapped', 'nat64', 'ula', 'azure']
-      const answers = await Promise.all(
-        names.map(name => register(api, `https://${name}.example.com/`)),
-      )
-      assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
-      assert.equal(answers[0]?.status, 422)
-    })
-  },
-  { resolve: host => createCaseResolve()(host) },
-)
+  test('POST /v1/webhooks returns the same error for every host that leads to a refused address', async () => {
+    const api = await service().newAccount()
+    const names = ['loop', 'loop6', 'private', 'meta', 'mixed', 'mapped', 'nat64', 'ula', 'azure']
+    const answers = await Promise.all(
+      names.map(name => register(api, `https://${name}.example.com/`)),
+    )
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.equal(answers[0]?.status, 422)
+  })
+})
 
 onOneDatabase(
   'Webhooks: FARTHING_CALLBACK_HOSTS',
+  {
+    resolve: host => createCaseResolve()(host),
+    env: { FARTHING_CALLBACK_HOSTS: 'localhost, receiver.internal:8080,[::1]:82' },
+  },
   service => {
     test('FARTHING_CALLBACK_HOSTS allows the hosts and ports that it lists, and changes nothing for others', async () => {
       const api = await service().newAccount()
@@ -78,9 +78,5 @@ onOneDatabase(
         assert.equal(answer.status, status, url)
       }
     })
-  },
-  {
-    resolve: host => createCaseResolve()(host),
-    env: { FARTHING_CALLBACK_HOSTS: 'localhost, receiver.internal:8080,[::1]:82' },
   },
 )

@@ -13,91 +13,87 @@ async function settled({ apps }: SharedService): Promise<void> {
   for (const { deliveries } of apps) await deliveries.settled()
 }
 
-onSharedDatabases(
-  'Webhooks: delivery',
-  service => {
-    test('the two messages of one change are sent to a webhook one after the other, in order', async t => {
-      const api = await service().newAccount()
+onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
+  test('the two messages of one change are sent to a webhook one after the other, in order', async t => {
+    const api = await service().newAccount()
+    const gate = gated(t)
+    const slow = await subscribe(t, api, { behaviour: gate.behaviour })
+    const payment = await api.createPayment(moto)
+    const answer = authorise(api, payment)
+    await slow.next()
+    await read(api, payment)
+    assert.equal(slow.requests.length, 1, 'the second message waits for the answer to the first')
+    gate.open()
+    assert.equal((await answer).status, 204)
+    const types = ['card_payment_succeeded', 'card_payment_captured']
+    assert.deepEqual(eventTypesOf(received(slow)), types)
+  })
+
+  test('the messages of one change are sent to different webhooks at the same time', async t => {
+    const api = await service().newAccount()
+    const both = gated(t)
+    const first = await subscribe(t, api, { behaviour: both.behaviour })
+    const second = await subscribe(t, api, { behaviour: both.behaviour })
+    const answer = cancelOne(api)
+    // Neither has an answer yet. If they were served one after the other, the second would never arrive.
+    await Promise.all([first.next(), second.next()])
+    both.open()
+    assert.equal((await answer).status, 204)
+    assert.equal(first.requests.length + second.requests.length, 2)
+  })
+
+  test('every kind of request that changes a payment waits for the delivery of its messages', async t => {
+    const api = await service().newAccount()
+    const requests: Record<string, [request: () => Promise<Answer>, status: number]> = {}
+    const web = await api.createPayment()
+    await choose(api, web, 'success')
+    requests.confirm = [() => confirm(api, web), 303]
+    const declined = await api.createPayment()
+    requests.page = [() => choose(api, declined, 'declined'), 200]
+    const phone = await api.createPayment(moto)
+    requests.auth = [() => authorise(api, phone), 204]
+    const refused = await api.createPayment(moto)
+    requests.declined = [() => authorise(api, refused, { card_number: '4000000000000002' }), 402]
+    const paid = await paidPayment(api)
+    requests.refund = [() => api.post(`${paymentPath(paid)}/refunds`, { amount: 1 }), 202]
+    const capturable = await paidPayment(api, { delayed_capture: true })
+    requests.capture = [() => api.post(`${paymentPath(capturable)}/capture`), 204]
+    const agreement = await activeAgreement(api)
+    requests.create = [() => payByAgreement(api, agreement), 201]
+    for (const [name, [request, status]] of Object.entries(requests)) {
       const gate = gated(t)
-      const slow = await subscribe(t, api, { behaviour: gate.behaviour })
-      const payment = await api.createPayment(moto)
-      const answer = authorise(api, payment)
-      await slow.next()
-      await read(api, payment)
-      assert.equal(slow.requests.length, 1, 'the second message waits for the answer to the first')
-      gate.open()
-      assert.equal((await answer).status, 204)
-      const types = ['card_payment_succeeded', 'card_payment_captured']
-      assert.deepEqual(eventTypesOf(received(slow)), types)
-    })
-
-    test('the messages of one change are sent to different webhooks at the same time', async t => {
-      const api = await service().newAccount()
-      const both = gated(t)
-      const first = await subscribe(t, api, { behaviour: both.behaviour })
-      const second = await subscribe(t, api, { behaviour: both.behaviour })
-      const answer = cancelOne(api)
-      // Neither has an answer yet. If they were served one after the other, the second would never arrive.
-      await Promise.all([first.next(), second.next()])
-      both.open()
-      assert.equal((await answer).status, 204)
-      assert.equal(first.requests.length + second.requests.length, 2)
-    })
-
-    test('every kind of request that changes a payment waits for the delivery of its messages', async t => {
-      const api = await service().newAccount()
-      const requests: Record<string, [request: () => Promise<Answer>, status: number]> = {}
-      const web = await api.createPayment()
-      await choose(api, web, 'success')
-      requests.confirm = [() => confirm(api, web), 303]
-      const declined = await api.createPayment()
-      requests.page = [() => choose(api, declined, 'declined'), 200]
-      const phone = await api.createPayment(moto)
-      requests.auth = [() => authorise(api, phone), 204]
-      const refused = await api.createPayment(moto)
-      requests.declined = [() => authorise(api, refused, { card_number: '4000000000000002' }), 402]
-      const paid = await paidPayment(api)
-      requests.refund = [() => api.post(`${paymentPath(paid)}/refunds`, { amount: 1 }), 202]
-      const capturable = await paidPayment(api, { delayed_capture: true })
-      requests.capture = [() => api.post(`${paymentPath(capturable)}/capture`), 204]
-      const agreement = await activeAgreement(api)
-      requests.create = [() => payByAgreement(api, agreement), 201]
-      for (const [name, [request, status]] of Object.entries(requests)) {
-        const gate = gated(t)
-        const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
-        let answered = false
-        const answer = request().finally(() => {
-          answered = true
-        })
-        await subscriber.next()
-        await api.get('/v1/webhooks')
-        assert.equal(answered, false, name)
-        gate.open()
-        assert.equal((await answer).status, status, name)
-        await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
-      }
-    })
-
-    test('a message is delivered although the client has disconnected', async t => {
-      const api = await service().newAccount()
-      const gate = gated(t, ({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
-      const payment = await api.createPayment()
-      const impatient = new AbortController()
-      const request = fetch(`${service().baseUrl}${paymentPath(payment)}/cancel`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${api.key}` },
-        signal: impatient.signal,
+      let answered = false
+      const answer = request().finally(() => {
+        answered = true
       })
       await subscriber.next()
-      impatient.abort()
-      await assert.rejects(request, { name: 'AbortError' })
+      await api.get('/v1/webhooks')
+      assert.equal(answered, false, name)
       gate.open()
-      await settled(service())
-      assert.equal((await read(api, payment)).state.status, 'cancelled')
-      assert.equal(received(subscriber).length, 2)
-      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+      assert.equal((await answer).status, status, name)
+      await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
+    }
+  })
+
+  test('a message is delivered although the client has disconnected', async t => {
+    const api = await service().newAccount()
+    const gate = gated(t, ({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
+    const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
+    const payment = await api.createPayment()
+    const impatient = new AbortController()
+    const request = fetch(`${service().baseUrl}${paymentPath(payment)}/cancel`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${api.key}` },
+      signal: impatient.signal,
     })
-  },
-  { receives: true },
-)
+    await subscriber.next()
+    impatient.abort()
+    await assert.rejects(request, { name: 'AbortError' })
+    gate.open()
+    await settled(service())
+    assert.equal((await read(api, payment)).state.status, 'cancelled')
+    assert.equal(received(subscriber).length, 2)
+    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+  })
+})

@@ -21,136 +21,132 @@ const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 const moto = { authorisation_mode: 'moto_api' }
 
-onSharedDatabases(
-  'Webhooks: delivery history',
-  service => {
-    test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
-      const api = await service().newAccount()
-      const subscriber = await subscribe(t, api, {
-        behaviour: {
-          onRequest: async ({ response, nth }) => {
-            await api.advance(1_500)
-            response.writeHead(nth === 1 ? 418 : 202).end()
-          },
+onSharedDatabases('Webhooks: delivery history', { control: true, receives: true }, service => {
+  test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
+    const api = await service().newAccount()
+    const subscriber = await subscribe(t, api, {
+      behaviour: {
+        onRequest: async ({ response, nth }) => {
+          await api.advance(1_500)
+          response.writeHead(nth === 1 ? 418 : 202).end()
         },
-      })
-      const payment = await api.createPayment()
-      const changed = await api.now()
-      await api.post(`${paymentPath(payment)}/cancel`)
+      },
+    })
+    const payment = await api.createPayment()
+    const changed = await api.now()
+    await api.post(`${paymentPath(payment)}/cancel`)
 
-      const iso = (time: number) => new Date(time).toISOString()
-      const [message] = await history(api, subscriber.webhook)
-      const [sent] = received(subscriber)
-      const times: number[] = message.attempts.map(({ response_time }: Body) => response_time)
-      assert.ok(times.every(time => Number.isInteger(time) && time >= 0))
-      const attempts = [
-        {
-          created_date: iso(changed + 1_500),
-          send_at: iso(changed + 1_500),
-          status: 'SUCCESSFUL',
-          status_code: 202,
-          response_time: times[0],
-          result: '202 Accepted',
-        },
-        {
-          created_date: iso(changed),
-          send_at: iso(changed),
-          status: 'FAILED',
-          status_code: 418,
-          response_time: times[1],
-          result: "418 I'm a Teapot",
-        },
-      ]
-      assert.deepEqual(message, {
-        webhook_message_id: sent.webhook_message_id,
-        external_id: sent.webhook_message_id,
+    const iso = (time: number) => new Date(time).toISOString()
+    const [message] = await history(api, subscriber.webhook)
+    const [sent] = received(subscriber)
+    const times: number[] = message.attempts.map(({ response_time }: Body) => response_time)
+    assert.ok(times.every(time => Number.isInteger(time) && time >= 0))
+    const attempts = [
+      {
+        created_date: iso(changed + 1_500),
+        send_at: iso(changed + 1_500),
+        status: 'SUCCESSFUL',
+        status_code: 202,
+        response_time: times[0],
+        result: '202 Accepted',
+      },
+      {
         created_date: iso(changed),
-        event_date: iso(changed),
-        event_type: 'card_payment_cancelled',
-        resource_id: payment.payment_id,
-        resource_type: 'payment',
-        last_delivery_status: 'SUCCESSFUL',
-        latest_attempt: attempts[0],
-        attempts,
-        body: sent,
-      })
+        send_at: iso(changed),
+        status: 'FAILED',
+        status_code: 418,
+        response_time: times[1],
+        result: "418 I'm a Teapot",
+      },
+    ]
+    assert.deepEqual(message, {
+      webhook_message_id: sent.webhook_message_id,
+      external_id: sent.webhook_message_id,
+      created_date: iso(changed),
+      event_date: iso(changed),
+      event_type: 'card_payment_cancelled',
+      resource_id: payment.payment_id,
+      resource_type: 'payment',
+      last_delivery_status: 'SUCCESSFUL',
+      latest_attempt: attempts[0],
+      attempts,
+      body: sent,
     })
+  })
 
-    test('a message is PENDING until its last attempt ends, with its body and the attempts that have ended', async t => {
-      const api = await service().newAccount()
-      const [first, second] = [gated(t, answering(500)), gated(t)]
-      const subscriber = await subscribe(t, api, {
-        behaviour: {
-          onRequest: answer => (answer.nth === 1 ? first : second).behaviour.onRequest?.(answer),
-        },
-      })
-      const answer = cancelOne(api)
-      await subscriber.next()
-      const [message] = await history(api, subscriber.webhook)
-      const { last_delivery_status, latest_attempt, attempts, body } = message
-      assert.deepEqual(
-        { last_delivery_status, latest_attempt, attempts },
-        { last_delivery_status: 'PENDING', latest_attempt: null, attempts: [] },
-      )
-      assert.deepEqual(body, received(subscriber)[0])
-      first.open()
-      await subscriber.next()
-      assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 1]])
-      second.open()
-      await answer
-      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+  test('a message is PENDING until its last attempt ends, with its body and the attempts that have ended', async t => {
+    const api = await service().newAccount()
+    const [first, second] = [gated(t, answering(500)), gated(t)]
+    const subscriber = await subscribe(t, api, {
+      behaviour: {
+        onRequest: answer => (answer.nth === 1 ? first : second).behaviour.onRequest?.(answer),
+      },
     })
+    const answer = cancelOne(api)
+    await subscriber.next()
+    const [message] = await history(api, subscriber.webhook)
+    const { last_delivery_status, latest_attempt, attempts, body } = message
+    assert.deepEqual(
+      { last_delivery_status, latest_attempt, attempts },
+      { last_delivery_status: 'PENDING', latest_attempt: null, attempts: [] },
+    )
+    assert.deepEqual(body, received(subscriber)[0])
+    first.open()
+    await subscriber.next()
+    assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 1]])
+    second.open()
+    await answer
+    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+  })
 
-    test('the history lists the newest message first, and of one moment the later one', async t => {
-      const api = await service().newAccount()
-      const subscriber = await subscribe(t, api)
-      const payment = await api.createPayment(moto)
-      await authorise(api, payment)
-      await api.advance(1)
-      await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
+  test('the history lists the newest message first, and of one moment the later one', async t => {
+    const api = await service().newAccount()
+    const subscriber = await subscribe(t, api)
+    const payment = await api.createPayment(moto)
+    await authorise(api, payment)
+    await api.advance(1)
+    await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
+    await api.advance(1)
+    await cancelOne(api)
+    const messages = await history(api, subscriber.webhook)
+    assert.deepEqual(eventTypesOf(messages), [
+      'card_payment_cancelled',
+      'card_payment_refunded',
+      'card_payment_captured',
+      'card_payment_succeeded',
+    ])
+    assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
+  })
+
+  test('the history has pages that link to one another', async t => {
+    const api = await service().newAccount()
+    const { webhook } = await subscribe(t, api)
+    for (let i = 0; i < 5; i++) {
       await api.advance(1)
       await cancelOne(api)
-      const messages = await history(api, subscriber.webhook)
-      assert.deepEqual(eventTypesOf(messages), [
-        'card_payment_cancelled',
-        'card_payment_refunded',
-        'card_payment_captured',
-        'card_payment_succeeded',
-      ])
-      assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
-    })
+    }
+    const all = (await history(api, webhook)).map(message => message.webhook_message_id)
+    const path = `/v1/webhooks/${webhook.external_id}/messages`
+    const idsOf = (results: Body[]) => results.map(message => message.webhook_message_id)
+    const second = (await api.get(`${path}?display_size=2&page=2&status=FAILED`)).body
+    assert.deepEqual(idsOf(second.results), all.slice(2, 4))
+    const last = (await api.get(second._links.next_page.href)).body
+    assert.deepEqual([last.total, last.page, idsOf(last.results)], [5, 3, all.slice(4)])
+    assertError(await api.get(`${path}?page=2`), 404, 'P2702')
+    assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
+  })
 
-    test('the history has pages that link to one another', async t => {
-      const api = await service().newAccount()
-      const { webhook } = await subscribe(t, api)
-      for (let i = 0; i < 5; i++) {
-        await api.advance(1)
-        await cancelOne(api)
-      }
-      const all = (await history(api, webhook)).map(message => message.webhook_message_id)
-      const path = `/v1/webhooks/${webhook.external_id}/messages`
-      const idsOf = (results: Body[]) => results.map(message => message.webhook_message_id)
-      const second = (await api.get(`${path}?display_size=2&page=2&status=FAILED`)).body
-      assert.deepEqual(idsOf(second.results), all.slice(2, 4))
-      const last = (await api.get(second._links.next_page.href)).body
-      assert.deepEqual([last.total, last.page, idsOf(last.results)], [5, 3, all.slice(4)])
-      assertError(await api.get(`${path}?page=2`), 404, 'P2702')
-      assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
-    })
-
-    test('the history outlives the payment, without bodies, before and after a sweep', async t => {
-      const api = await service().newAccount()
-      const subscriber = await subscribe(t, api)
-      await cancelOne(api)
-      const before = await history(api, subscriber.webhook)
-      await api.advance(WEEK_MS - 1)
-      assert.deepEqual(await history(api, subscriber.webhook), before)
-      await api.advance(1)
-      const without = before.map(message => ({ ...message, body: null }))
-      assert.deepEqual(await history(api, subscriber.webhook), without)
-      await sweep(service().database, (await api.now()) + 2 * DAY_MS)
-      assert.deepEqual(await history(api, subscriber.webhook), without)
-    })
-  },
-  { control: true, receives: true },
-)
+  test('the history outlives the payment, without bodies, before and after a sweep', async t => {
+    const api = await service().newAccount()
+    const subscriber = await subscribe(t, api)
+    await cancelOne(api)
+    const before = await history(api, subscriber.webhook)
+    await api.advance(WEEK_MS - 1)
+    assert.deepEqual(await history(api, subscriber.webhook), before)
+    await api.advance(1)
+    const without = before.map(message => ({ ...message, body: null }))
+    assert.deepEqual(await history(api, subscriber.webhook), without)
+    await sweep(service().database, (await api.now()) + 2 * DAY_MS)
+    assert.deepEqual(await history(api, subscriber.webhook), without)
+  })
+})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { Database, Send } from '../../../src/core/ports.ts'
+import type { Database, Send, Value } from '../../../src/core/ports.ts'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
 import type { Body, Client } from '../../support/client.ts'
@@ -35,6 +35,7 @@ const idsOf = (messages: Body[]): string[] => messages.map(message => message.we
 
 onEveryDatabase(
   'A message that an instance left unsent',
+  { send: message => dead.send(message) },
   service => {
     /** Another instance on the same database, or the same one after its next start. */
     const instance = (send: Send, different: Partial<Parts> = {}): Deliveries =>
@@ -46,10 +47,10 @@ onEveryDatabase(
         ...different,
       })
 
-    const refusing = (isRefused: (sql: string) => boolean): Database => ({
+    const refusing = (isRefused: (values: Value[]) => boolean): Database => ({
       ...service().database,
-      query: (sql, values) =>
-        isRefused(sql)
+      query: (sql, values = []) =>
+        isRefused(values)
           ? Promise.reject(new Error('no connection'))
           : service().database.query(sql, values),
     })
@@ -190,7 +191,7 @@ onEveryDatabase(
       let failures = 1
       const { send, sent } = sender()
       const next = instance(send, {
-        database: refusing(sql => /from webhook_messages m/.test(sql) && failures-- > 0),
+        database: refusing(values => values.includes(webhooks[0].external_id) && failures-- > 0),
         onFault: error => faults.push(error),
       })
       await next.recover()
@@ -263,5 +264,4 @@ onEveryDatabase(
       assert.deepEqual(await story(api, webhook), ['PENDING 0', 'PENDING 0', 'SUCCESSFUL 1'])
     })
   },
-  { send: message => dead.send(message) },
 )

@@ -44,157 +44,153 @@ async function register(api: Client, fields: Record<string, unknown> = {}): Prom
   return answer.body
 }
 
-onSharedDatabases(
-  'Webhooks: registration',
-  service => {
-    describe('create', () => {
-      test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
-        const api = await service().newAccount()
-        const subscriptions = ['card_payment_captured', 'card_payment_refunded']
-        const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
-        assert.match(body.external_id, /^[0-9a-v]{26}$/)
-        assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
-        assert.deepEqual(body, {
-          external_id: body.external_id,
-          callback_url: URL,
-          description: 'Ledger feed',
-          subscriptions,
-          status: 'ACTIVE',
-          created_date: new Date(await api.now()).toISOString(),
-          signing_key: body.signing_key,
-        })
-        assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
+onSharedDatabases('Webhooks: registration', { control: true }, service => {
+  describe('create', () => {
+    test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
+      const api = await service().newAccount()
+      const subscriptions = ['card_payment_captured', 'card_payment_refunded']
+      const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
+      assert.match(body.external_id, /^[0-9a-v]{26}$/)
+      assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
+      assert.deepEqual(body, {
+        external_id: body.external_id,
+        callback_url: URL,
+        description: 'Ledger feed',
+        subscriptions,
+        status: 'ACTIVE',
+        created_date: new Date(await api.now()).toISOString(),
+        signing_key: body.signing_key,
       })
-
-      test('every webhook has its own signing key', async () => {
-        const api = await service().newAccount()
-        const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
-        assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
-        assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
-      })
-
-      test('subscriptions are all event types if absent or null, accept each, also the one never sent, and drop repeated ones', async () => {
-        const api = await service().newAccount()
-        for (const subscriptions of [undefined, null])
-          assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
-        for (const type of ALL)
-          assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
-        const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
-        assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
-          'card_payment_failed',
-          'card_payment_captured',
-        ])
-      })
-
-      test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
-        const api = await service().newAccount()
-        for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
-          assert.equal((await register(api, { description })).description, description)
-        for (const description of [undefined, null])
-          assert.equal('description' in (await register(api, { description })), false)
-      })
-
-      test('a callback_url of up to 2,048 characters is kept as sent', async () => {
-        const api = await service().newAccount()
-        const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
-        assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
-        const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
-        assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
-      })
+      assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
     })
 
-    describe('list and deletion', () => {
-      test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
-        const api = await service().newAccount()
-        const made: Body[] = []
-        for (let i = 0; i < 3; i++) {
-          await api.advance(1)
-          made.unshift(await register(api, { description: `${i}` }))
-        }
-        await api.delete(`/v1/webhooks/${made[1].external_id}`)
-        const { body } = await api.get('/v1/webhooks')
-        assert.deepEqual(
-          body.results,
-          made.map(({ signing_key, ...listed }, i) => ({
-            ...listed,
-            status: i === 1 ? 'INACTIVE' : 'ACTIVE',
-          })),
-        )
-        assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
-      })
-
-      test('the list of webhooks has pages that link to one another', async () => {
-        const api = await service().newAccount()
-        for (let i = 0; i < 3; i++) await register(api)
-        const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
-        assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
-        assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
-        const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
-        assertError(wrong, 422, 'P2701')
-        assert.match(wrong.body.description, /page.*display_size/)
-      })
-
-      test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
-        const api = await service().newAccount()
-        const webhook = await register(api)
-        const path = `/v1/webhooks/${webhook.external_id}`
-        const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
-        for (const sent of [{}, body]) {
-          const answer = await api.request('DELETE', path, sent)
-          assert.equal(answer.status, 204)
-          assert.equal(answer.text, '')
-          assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
-          assert.equal((await api.get(`${path}/messages`)).status, 200)
-        }
-      })
-
-      test('a webhook that the account does not have returns 404 P2700', async () => {
-        const api = await service().newAccount()
-        const other = await service().newAccount()
-        const webhook = await register(other)
-        for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
-          for (const answer of [
-            await api.get(`/v1/webhooks/${id}`),
-            await api.delete(`/v1/webhooks/${id}`),
-            await api.get(`/v1/webhooks/${id}/messages`),
-          ])
-            assertError(answer, 404, 'P2700')
-        assert.equal((await api.get('/v1/webhooks')).body.total, 0)
-        assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
-      })
+    test('every webhook has its own signing key', async () => {
+      const api = await service().newAccount()
+      const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
+      assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
+      assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
     })
 
-    test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
+    test('subscriptions are all event types if absent or null, accept each, also the one never sent, and drop repeated ones', async () => {
+      const api = await service().newAccount()
+      for (const subscriptions of [undefined, null])
+        assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
+      for (const type of ALL)
+        assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
+      const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
+      assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
+        'card_payment_failed',
+        'card_payment_captured',
+      ])
+    })
+
+    test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
+      const api = await service().newAccount()
+      for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
+        assert.equal((await register(api, { description })).description, description)
+      for (const description of [undefined, null])
+        assert.equal('description' in (await register(api, { description })), false)
+    })
+
+    test('a callback_url of up to 2,048 characters is kept as sent', async () => {
+      const api = await service().newAccount()
+      const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
+      assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
+      const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
+      assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
+    })
+  })
+
+  describe('list and deletion', () => {
+    test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
+      const api = await service().newAccount()
+      const made: Body[] = []
+      for (let i = 0; i < 3; i++) {
+        await api.advance(1)
+        made.unshift(await register(api, { description: `${i}` }))
+      }
+      await api.delete(`/v1/webhooks/${made[1].external_id}`)
+      const { body } = await api.get('/v1/webhooks')
+      assert.deepEqual(
+        body.results,
+        made.map(({ signing_key, ...listed }, i) => ({
+          ...listed,
+          status: i === 1 ? 'INACTIVE' : 'ACTIVE',
+        })),
+      )
+      assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
+    })
+
+    test('the list of webhooks has pages that link to one another', async () => {
+      const api = await service().newAccount()
+      for (let i = 0; i < 3; i++) await register(api)
+      const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
+      assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
+      assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
+      const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
+      assertError(wrong, 422, 'P2701')
+      assert.match(wrong.body.description, /page.*display_size/)
+    })
+
+    test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
+      const api = await service().newAccount()
+      const webhook = await register(api)
+      const path = `/v1/webhooks/${webhook.external_id}`
+      const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
+      for (const sent of [{}, body]) {
+        const answer = await api.request('DELETE', path, sent)
+        assert.equal(answer.status, 204)
+        assert.equal(answer.text, '')
+        assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
+        assert.equal((await api.get(`${path}/messages`)).status, 200)
+      }
+    })
+
+    test('a webhook that the account does not have returns 404 P2700', async () => {
       const api = await service().newAccount()
       const other = await service().newAccount()
-      const first = await register(api)
-      for (let registered = 1; registered < 96; registered++) await register(api)
-      const answers = await Promise.all(
-        Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
-      )
-      const refused = answers.filter(({ status }) => status !== 201)
-      assert.equal(refused.length, 8)
-      for (const answer of refused) {
-        assertError(answer, 422, 'P0102')
-        assert.match(answer.body.description, /at most 100 active webhooks/)
-      }
-      const headers = { Authorization: `Bearer ${api.key}`, ...JSON_TYPE }
-      const listen = async (name: string) => {
-        const body = JSON.stringify({ name })
-        const path = `${service().baseUrl}/control/listeners`
-        return (await fetch(path, { method: 'POST', headers, body })).status
-      }
-      assert.equal(await listen('laptop'), 422)
-      await register(other)
-
-      assert.equal((await api.delete(`/v1/webhooks/${first.external_id}`)).status, 204)
-      assert.equal(await listen('laptop'), 200)
-      assert.equal(await listen('laptop'), 200, 'it has its place')
-      assertError(await api.post('/v1/webhooks', { callback_url: URL }), 422, 'P0102')
+      const webhook = await register(other)
+      for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
+        for (const answer of [
+          await api.get(`/v1/webhooks/${id}`),
+          await api.delete(`/v1/webhooks/${id}`),
+          await api.get(`/v1/webhooks/${id}/messages`),
+        ])
+          assertError(answer, 404, 'P2700')
+      assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+      assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
     })
-  },
-  { control: true },
-)
+  })
+
+  test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
+    const api = await service().newAccount()
+    const other = await service().newAccount()
+    const first = await register(api)
+    for (let registered = 1; registered < 96; registered++) await register(api)
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
+    )
+    const refused = answers.filter(({ status }) => status !== 201)
+    assert.equal(refused.length, 8)
+    for (const answer of refused) {
+      assertError(answer, 422, 'P0102')
+      assert.match(answer.body.description, /at most 100 active webhooks/)
+    }
+    const headers = { Authorization: `Bearer ${api.key}`, ...JSON_TYPE }
+    const listen = async (name: string) => {
+      const body = JSON.stringify({ name })
+      const path = `${service().baseUrl}/control/listeners`
+      return (await fetch(path, { method: 'POST', headers, body })).status
+    }
+    assert.equal(await listen('laptop'), 422)
+    await register(other)
+
+    assert.equal((await api.delete(`/v1/webhooks/${first.external_id}`)).status, 204)
+    assert.equal(await listen('laptop'), 200)
+    assert.equal(await listen('laptop'), 200, 'it has its place')
+    assertError(await api.post('/v1/webhooks', { callback_url: URL }), 422, 'P0102')
+  })
+})
 
 onOneDatabase('Webhooks: refused registrations', service => {
   test('POST /v1/webhooks returns 422 with the first field that is wrong, and registers nothing', async () => {

@@ -13,6 +13,7 @@ const MINUTE = 60_000
 
 onEveryDatabase(
   'A message that is sent again in the time of its account',
+  { control: true },
   service => {
     type Cancelled = { account: () => Promise<Account>; message: () => Promise<Body> }
 
@@ -134,5 +135,4 @@ onEveryDatabase(
       assert.deepEqual([next.sent.length, delivery, attempts.length], [1, 'SUCCESSFUL', 2])
     })
   },
-  { control: true },
 )
