@@ -4,14 +4,10 @@ import { onEveryDatabase, onOneDatabase } from '../support/service.ts'
 import { attack, sendNowhere, stillWorks } from './hostile.ts'
 import { attackBytes } from './hostile-bytes.ts'
 
-onEveryDatabase(
-  'Under hostile requests',
-  service => {
-    test('every response follows the rules of errors and the invariants hold', () =>
-      attack(service(), { seed, requests: 260 }))
-  },
-  { send: sendNowhere },
-)
+onEveryDatabase('Under hostile requests', { send: sendNowhere }, service => {
+  test('every response follows the rules of errors and the invariants hold', () =>
+    attack(service(), { seed, requests: 260 }))
+})
 
 // Most end in the parser. What passes it is written as any other request is.
 onOneDatabase('Under damaged requests', service => {

@@ -69,56 +69,52 @@ function partsOf(rows: Rows) {
   }
 }
 
-onEveryDatabase(
-  'The invariants',
-  service => {
-    before(async () => {
-      const api = await service().newAccount()
-      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/all' })
-      const agreement = await api.post('/v1/agreements', { reference: 'PLAN-1', description: 'x' })
-      service().clock.advance(1)
-      const payment = await api.createPayment(
-        { set_up_agreement: agreement.body.agreement_id },
-        { 'Idempotency-Key': 'key-1' },
-      )
-      const page = payment._links.next_url.href
-      await api.postForm(page, { scenario: 'success' })
-      await api.postForm(`${page}/confirm`, {})
-      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 30 })
-      await api.createPayment({
-        authorisation_mode: 'agreement',
-        agreement_id: agreement.body.agreement_id,
-      })
-      const declined = await api.createPayment()
-      await api.postForm(declined._links.next_url.href, { scenario: 'declined' })
-      await flush(service())
+onEveryDatabase('The invariants', { send: sendNowhere }, service => {
+  before(async () => {
+    const api = await service().newAccount()
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/all' })
+    const agreement = await api.post('/v1/agreements', { reference: 'PLAN-1', description: 'x' })
+    service().clock.advance(1)
+    const payment = await api.createPayment(
+      { set_up_agreement: agreement.body.agreement_id },
+      { 'Idempotency-Key': 'key-1' },
+    )
+    const page = payment._links.next_url.href
+    await api.postForm(page, { scenario: 'success' })
+    await api.postForm(`${page}/confirm`, {})
+    await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 30 })
+    await api.createPayment({
+      authorisation_mode: 'agreement',
+      agreement_id: agreement.body.agreement_id,
+    })
+    const declined = await api.createPayment()
+    await api.postForm(declined._links.next_url.href, { scenario: 'declined' })
+    await flush(service())
+  })
+
+  const quiet = () => ({ now: service().clock.now(), settled: true })
+  const check = () => checkInvariants(service().database, quiet())
+
+  test('hold after requests of every kind', check)
+
+  for (const [what, [seen, act]] of Object.entries(damage))
+    test(`detect ${what}`, async () => {
+      const rows = await readRows(service().database, quiet())
+      act(partsOf(rows))
+      assert.match(problemsOf(rows, quiet()).join('\n'), seen)
     })
 
-    const quiet = () => ({ now: service().clock.now(), settled: true })
-    const check = () => checkInvariants(service().database, quiet())
-
-    test('hold after requests of every kind', check)
-
-    for (const [what, [seen, act]] of Object.entries(damage))
-      test(`detect ${what}`, async () => {
-        const rows = await readRows(service().database, quiet())
-        act(partsOf(rows))
-        assert.match(problemsOf(rows, quiet()).join('\n'), seen)
-      })
-
-    test('hold for an agreement whose card came from a payment that is gone', async () => {
-      const { clock, newAccount } = service()
-      const api = await newAccount()
-      const agreement = await createAgreement(api)
-      const first = await setUpPayment(api, agreement, {
-        prefilled_cardholder_details: { cardholder_name: 'Gwen Hughes' },
-      })
-      clock.advance(RETENTION_MS - 60_000)
-      await payOnPages(api, await setUpPayment(api, agreement))
-      await payOnPages(api, first)
-      clock.advance(60_000)
-      await check()
+  test('hold for an agreement whose card came from a payment that is gone', async () => {
+    const { clock, newAccount } = service()
+    const api = await newAccount()
+    const agreement = await createAgreement(api)
+    const first = await setUpPayment(api, agreement, {
+      prefilled_cardholder_details: { cardholder_name: 'Gwen Hughes' },
     })
-  },
-  { send: sendNowhere },
-)
+    clock.advance(RETENTION_MS - 60_000)
+    await payOnPages(api, await setUpPayment(api, agreement))
+    await payOnPages(api, first)
+    clock.advance(60_000)
+    await check()
+  })
+})

@@ -137,16 +137,13 @@ type SharedOptions = { control?: boolean; receives?: boolean } & {
   [option in Exclude<keyof ServiceOptions, 'control'>]?: never
 }
 
-/** Options come before the function, as in node:test. Some files still have them behind it. */
+/** Options come before the function, as in node:test. */
 type Given<Options, Of, Define = (service: () => Of) => void> =
-  | [define: Define, options?: Options]
+  | [define: Define]
   | [options: Options, define: Define]
 
-const inOrder = <Options extends object, Of>([one, other]: Given<Options, Of>) =>
-  (typeof one === 'function' ? [other ?? {}, one] : [one, other]) as [
-    Options,
-    (service: () => Of) => void,
-  ]
+const withOptions = <Options extends object, Of>(given: Given<Options, Of>) =>
+  given.length === 2 ? given : ([{} as Options, given[0]] as const)
 
 /**
  * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
@@ -156,7 +153,7 @@ export function onSharedDatabases(
   title: string,
   ...given: Given<SharedOptions, SharedService>
 ): void {
-  const [options, define] = inOrder(given)
+  const [options, define] = withOptions(given)
   share(title, databaseKinds, define, options)
 }
 
@@ -182,7 +179,7 @@ function share(
  * of headers, addresses and texts. With other options than `control` they have a service of their own.
  */
 export function onOneDatabase(title: string, ...given: Given<ServiceOptions, SharedService>): void {
-  const [{ control = false, ...own }, define] = inOrder(given)
+  const [{ control = false, ...own }, define] = withOptions(given)
   const kinds: DatabaseKind[] = ['sqlite']
   if (Object.keys(own).length === 0) share(title, kinds, define, { control })
   else
@@ -197,7 +194,7 @@ export function onOneDatabase(title: string, ...given: Given<ServiceOptions, Sha
 
 /** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
 export function onEveryDatabase(title: string, ...given: Given<ServiceOptions, Service>): void {
-  const [options, define] = inOrder(given)
+  const [options, define] = withOptions(given)
   onEach(
     title,
     databaseKinds,

@@ -21,6 +21,7 @@ const nowhere = { knows: () => true, read: async () => 'none', pass: () => {} }
 // The search itself reads no row: ask.test.ts has what does.
 onOneDatabase(
   'What a receiver is asked, and what its answers mean',
+  { ...receiving, control: true },
   service => {
     const messageTo = (t: TestContext, behaveWith: (keys: Keys) => Behaviour) =>
       refusedMessage(service(), t, behaveWith)
@@ -92,5 +93,4 @@ onOneDatabase(
       assert.equal((await run(api, 'verify', '--ask', id, '--computed', 'x')).code, 2)
     })
   },
-  { ...receiving, control: true },
 )

@@ -18,6 +18,10 @@ import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
   'The differences of production in the record',
+  {
+    ...receiving,
+    control: true,
+  },
   service => {
     test('a body that is nested 20,000 levels deep is recorded, and the service goes on', async () => {
       const api = await service().newAccount()
@@ -88,10 +92,6 @@ onEveryDatabase(
         assert.equal(broken.join(', '), expected)
       }
     })
-  },
-  {
-    ...receiving,
-    control: true,
   },
 )
 

@@ -39,6 +39,11 @@ const isOpen = ({ level }: Body): boolean => level !== 'pass' && level !== 'not 
 
 onEveryDatabase(
   'The check of an account',
+  {
+    ...receiving,
+    control: true,
+    env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost,127.0.0.1,payments.example.org' },
+  },
   service => {
     const report = async (api: Client, query = ''): Promise<Body> => {
       const { status, body } = await ask(service(), api, `check${query}`)
@@ -275,11 +280,6 @@ onEveryDatabase(
         assert.deepEqual([kept, findings.filter(isOpen)], [0, []])
       }
     })
-  },
-  {
-    ...receiving,
-    control: true,
-    env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost,127.0.0.1,payments.example.org' },
   },
 )
 

@@ -22,291 +22,283 @@ import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, history, receiving, subscribe } from '../../support/subscriber.ts'
 
-onEveryDatabase(
-  'Accounts in the console',
-  service => {
-    const start = async () => {
-      const entered = await enter(service())
-      const made = async (fields = {}) => {
-        const { body } = await ask(service(), entered.api, 'accounts', fields)
-        return { name: body.account as string, api: createClient(service().baseUrls, body.key) }
-      }
-      return { ...entered, made }
+onEveryDatabase('Accounts in the console', { ...receiving, control: true }, service => {
+  const start = async () => {
+    const entered = await enter(service())
+    const made = async (fields = {}) => {
+      const { body } = await ask(service(), entered.api, 'accounts', fields)
+      return { name: body.account as string, api: createClient(service().baseUrls, body.key) }
     }
-    test('a parent makes a test account, whose key works and is shown once, comes back with one click, and ends it', async () => {
-      const { api, browser, name, made } = await start()
-      const inner = `${name}-team`
-      for (const [typed, error] of [
-        ['', /The name must be 1 to 64/],
-        ['/', /The name must be 1 to 64/],
-        [(await made()).name, /was used within the last 8 days/],
-      ] as const) {
-        const refused = await browser.post('accounts/make-account', { name: typed })
-        assert.equal(refused.status, 400)
-        assert.match(elementWith(refused, 'name-error').text, error)
-      }
-      await ask(service(), api, 'clock', { advance: 7 * DAY })
-      const page = await browser.post('accounts/make-account', { name: inner })
-      assert.match(page.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./, 'on the machine’s clock')
+    return { ...entered, made }
+  }
+  test('a parent makes a test account, whose key works and is shown once, comes back with one click, and ends it', async () => {
+    const { api, browser, name, made } = await start()
+    const inner = `${name}-team`
+    for (const [typed, error] of [
+      ['', /The name must be 1 to 64/],
+      ['/', /The name must be 1 to 64/],
+      [(await made()).name, /was used within the last 8 days/],
+    ] as const) {
+      const refused = await browser.post('accounts/make-account', { name: typed })
+      assert.equal(refused.status, 400)
+      assert.match(elementWith(refused, 'name-error').text, error)
+    }
+    await ask(service(), api, 'clock', { advance: 7 * DAY })
+    const page = await browser.post('accounts/make-account', { name: inner })
+    assert.match(page.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./, 'on the machine’s clock')
+    const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
+    assert.equal((await createClient(service().baseUrls, key).get('/v1/payments')).status, 200)
+    assert.ok(!(await browser.get('accounts')).html.includes(key))
+    const inside = await browser.get(`a/${inner}/payments`)
+    assert.match(inside.text, new RegExp(`^Test account ${inner} · back to ${name}`))
+    assert.ok(inside.html.includes(`<title>Payments - ${inner} - Farthing console</title>`))
+    assert.equal(linkIn(inside, /^back to/), 'console')
+    const own = await signIn(service(), createClient(service().baseUrls, key))
+    assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
+    elementWith(await browser.get('accounts'), `end-${inner}`)
+    const end = async (name: string) => (await browser.post('accounts/end-account', { name })).done
+    assert.equal(await end(inner), 'account-ended')
+    assert.match((await own.get('payments')).location ?? '', /^sign-in/)
+    assert.equal(await end('none'), 'not-ended')
+  })
+
+  test('a test account has the behaviour that the form chooses, or its parent’s, and every page says it', async () => {
+    const { browser, name } = await start()
+    const make = (inner: string, behaviour: string) =>
+      browser.post('accounts/make-account', { name: `${name}-${inner}`, behaviour })
+    const refused = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
+    assert.match(elementWith(refused, 'name-error').text, /The name must/)
+    const error = /The behaviour must be one of specification, govuk-pay/
+    assert.match(elementWith(refused, 'behaviour-error').text, error)
+    const described = elementWith(refused, 'behaviour').attributes['aria-describedby']
+    assert.equal(described, 'behaviour-hint behaviour-error')
+    for (const [inner, chosen, behaviour, status] of [
+      ['a', '', 'specification', 201],
+      ['b', 'govuk-pay', 'govuk-pay', 422],
+      ['c', 'specification', 'specification', 201],
+    ] as const) {
+      const page = await make(inner, chosen)
+      assert.match(page.text, new RegExp(`Its behaviour is ${behaviour}: `))
       const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
-      assert.equal((await createClient(service().baseUrls, key).get('/v1/payments')).status, 200)
-      assert.ok(!(await browser.get('accounts')).html.includes(key))
-      const inside = await browser.get(`a/${inner}/payments`)
-      assert.match(inside.text, new RegExp(`^Test account ${inner} · back to ${name}`))
-      assert.ok(inside.html.includes(`<title>Payments - ${inner} - Farthing console</title>`))
-      assert.equal(linkIn(inside, /^back to/), 'console')
-      const own = await signIn(service(), createClient(service().baseUrls, key))
-      assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
-      elementWith(await browser.get('accounts'), `end-${inner}`)
-      const end = async (name: string) =>
-        (await browser.post('accounts/end-account', { name })).done
-      assert.equal(await end(inner), 'account-ended')
-      assert.match((await own.get('payments')).location ?? '', /^sign-in/)
-      assert.equal(await end('none'), 'not-ended')
-    })
-
-    test('a test account has the behaviour that the form chooses, or its parent’s, and every page says it', async () => {
-      const { browser, name } = await start()
-      const make = (inner: string, behaviour: string) =>
-        browser.post('accounts/make-account', { name: `${name}-${inner}`, behaviour })
-      const refused = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
-      assert.match(elementWith(refused, 'name-error').text, /The name must/)
-      const error = /The behaviour must be one of specification, govuk-pay/
-      assert.match(elementWith(refused, 'behaviour-error').text, error)
-      const described = elementWith(refused, 'behaviour').attributes['aria-describedby']
-      assert.equal(described, 'behaviour-hint behaviour-error')
-      for (const [inner, chosen, behaviour, status] of [
-        ['a', '', 'specification', 201],
-        ['b', 'govuk-pay', 'govuk-pay', 422],
-        ['c', 'specification', 'specification', 201],
-      ] as const) {
-        const page = await make(inner, chosen)
-        assert.match(page.text, new RegExp(`Its behaviour is ${behaviour}: `))
-        const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
-        const api = createClient(service().baseUrls, key, behaviour)
-        assert.equal((await api.post('/v1/payments', { ...webPayment, amount: 0 })).status, status)
-        for (const path of ['', '/payments', '/accounts']) {
-          const { elements } = await browser.get(`a/${name}-${inner}${path}`)
-          const [header] = elements.filter(({ attributes }) =>
-            attributes.class?.includes('farthing-account'),
-          )
-          assert.match(header?.text ?? '', new RegExp(`Behaviour: ${behaviour}`), path)
-        }
-        const home = await browser.get(`a/${name}-${inner}`)
-        assert.match(home.text, new RegExp(`Behaviour: ${behaviour}\\. This account answers`))
-      }
-      const rows = (await browser.get('accounts')).elements.filter(tagged('tr'))
-      const row = rows.find(({ text }) => text.includes(`${name}-b`))
-      assert.match(row?.text ?? '', /govuk-pay/)
-    })
-
-    test('a parent lists its test accounts, and looks inside without their keys', async () => {
-      const { browser, made } = await start()
-      const inner = await made({ at: '2026-03-29T00:59:58Z' })
-      const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
-      await inner.api.post('/v1/payments', {})
-      const list = await browser.get('accounts')
-      const [row = ''] = list.elements
-        .filter(tagged('tr'))
-        .map(({ text }) => text)
-        .filter(text => text.includes(inner.name))
-      assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
-      const home = linkIn(list, new RegExp(`Look inside ${inner.name}`))
-      const inside = await browser.get(home)
-      assert.equal(headingOf(inside), 'Home')
-      assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
-      const payments = await browser.get(`${home}/payments`)
-      assert.match(payments.text, /R-inner/)
-      const acted = await browser.post(`${home}/payments/${payment_id}/cancel`, {
-        account: inner.name,
-      })
-      assert.equal(acted.location, `${home}/payments/${payment_id}`)
-      assert.match((await browser.get(acted.location ?? '')).text, /cancelled through the API/)
-      assert.equal((await browser.look(`${home}/payments`, payments)).status, 200)
-      assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
-    })
-
-    test('a failed message counts in the list of test accounts and on Home until its receiver accepts it, sent again', async t => {
-      const { browser, made } = await start()
-      const inner = await made()
-      let status = 500
-      const { webhook } = await subscribe(t, inner.api, {
-        behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
-      })
-      for (let i = 0; i < 2; i++) await cancelledPayment(inner.api)
-      const [message] = await history(inner.api, webhook)
-      const counts = async () => {
-        const [row] = rowsOf(await browser.get('accounts'), 'Test accounts, newest first')
-        const { text } = await browser.get(`a/${inner.name}`)
-        return [row?.[6], /(\d+) messages? to|attention Nothing/.exec(text)?.[1]]
-      }
-      assert.deepEqual(await counts(), ['2', '2'])
-      status = 200
-      // To send it twice changes nothing.
-      for (let i = 0; i < 2; i++) {
-        await browser.post(`a/${inner.name}/messages/${message?.webhook_message_id}/send`)
-        assert.deepEqual(await counts(), ['1', '1'])
-      }
-      await browser.post(`a/${inner.name}/deliveries/resend`)
-      for (let text = 'so far'; text.includes('so far'); )
-        ({ text } = await browser.get(`a/${inner.name}/deliveries`))
-      assert.deepEqual(await counts(), ['0', undefined])
-    })
-
-    test('test accounts are shown a hundred at a time, the newest first', async () => {
-      const { browser, name: parent, made } = await start()
-      const first = await made()
-      const others = Array.from(
-        { length: 100 },
-        (_, i) => `${parent}.${String(i).padStart(3, '0')}`,
-      )
-      await service().database.write(
-        others.map(name => ({
-          sql: `insert into accounts (name, room, clock_offset, parent, epoch, expires)
-                select $1, $1, 0, parent, 0, expires + 1 from accounts where name = $2`,
-          values: [testAccountName(parent, name), testAccountName(parent, first.name)],
-        })),
-      )
-      const names = ({ elements }: Shown) =>
-        elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
-      const newest = await browser.get('accounts')
-      assert.deepEqual(names(newest), others.toReversed())
-      const older = await browser.get(linkIn(newest, /Older/))
-      assert.deepEqual(names(older), [first.name])
-      assert.deepEqual(names(await browser.get(linkIn(older, /Newer/))), others.toReversed())
-      assert.deepEqual(names(await browser.get('accounts?before=x')), others.toReversed())
-    })
-
-    test('a test account has its name in the address with its own key too', async () => {
-      const { made } = await start()
-      const inner = await made()
-      const { payment_id } = await inner.api.createPayment()
-      const own = await signIn(service(), inner.api)
-      const place = `a/${encodeURIComponent(inner.name)}`
-      const moved = await own.get(`payments/${payment_id}?back=q%3Dx`)
-      assert.deepEqual(
-        [moved.status, moved.location],
-        [303, `${place}/payments/${payment_id}?back=q%3Dx`],
-      )
-      const page = await own.get(moved.location ?? '')
-      assert.match(headingOf(page), /^Payment of/)
-      assert.match((await own.get(`${place}/accounts`)).text, /Test account of/)
-      const out = await own.post('sign-out')
-      assert.equal(out.location, 'sign-in')
-      const stranger = await consoleOf(service()).get(`${place}/payments`)
-      assert.equal(stranger.location, `sign-in?${new URLSearchParams({ to: `${place}/payments` })}`)
-    })
-
-    test('an account that has ended can be read by its parent until it is deleted, and nothing can be done in it', async () => {
-      const { browser, made, api } = await start()
-      const inner = await made()
-      const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
-      const own = await signIn(service(), inner.api)
-      await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
-      const home = linkIn(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
-      const ended = /This test account has ended\. Nothing can be done in it any more/
-      for (const page of ['', '/payments', '/webhooks', '/accounts'])
-        assert.match((await browser.get(home + page)).text, ended)
-      const payment = await browser.get(`${home}/payments/${payment_id}`)
-      assert.match(payment.text, /R-inner/)
-      const fields = { account: inner.name }
-      for (const action of [
-        `payments/${payment_id}/cancel`,
-        'payments/new/create',
-        'webhooks/new/register',
-      ]) {
-        const refused = await browser.post(`${home}/${action}`, fields)
-        assert.deepEqual([refused.status, headingOf(refused)], [409, 'This test account has ended'])
-        assert.match(refused.text, /Nothing was done/)
-      }
-      const after = await browser.get(`${home}/payments/${payment_id}`)
-      assert.deepEqual(stepsOf(after), stepsOf(payment))
-      assert.equal((await browser.look(`${home}/payments/${payment_id}`, after)).status, 304)
-      assert.match((await own.get(`${home}/payments`)).location ?? '', /^sign-in/, 'its own key')
-      service().clock.advance(5 * 60_000 + 1)
-      await deleteEndedRooms(service().database, service().clock.now())
-      assert.equal((await browser.get(`${home}/payments`)).status, 404)
-      assert.match((await browser.get('accounts')).text, /earlier ?All of it is deleted/)
-    })
-
-    test('the pages of an account that has ended offer nothing that would be refused', async t => {
-      const { browser, made, api } = await start()
-      const inner = await made()
-      const behaviour = { onRequest: answering(401) }
-      const { webhook } = await subscribe(t, inner.api, { behaviour })
-      const { payment_id } = await inner.api.createPayment()
-      await cancelledPayment(inner.api)
-      const [message] = await history(inner.api, webhook)
-      const { agreement_id } = await createAgreement(inner.api)
-      const pages = [
-        '',
-        'payments',
-        `payments/${payment_id}`,
-        `back/${payment_id}`,
-        'agreements',
-        `agreements/${agreement_id}`,
-        'deliveries',
-        'webhooks',
-        `webhooks/${webhook.external_id}`,
-        `messages/${message?.webhook_message_id}`,
-        'requests',
-        `signature?message=${message?.webhook_message_id}`,
-        'check',
-        'accounts',
-      ]
-      const actionsOf = ({ elements }: Shown): string[] =>
-        elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
-          if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']
-          return tag === 'a' && /\/new$|\/secure\//.test(href ?? '') ? [href ?? ''] : []
-        })
-      const all = async () => {
-        const found: string[] = []
-        for (const page of pages)
-          found.push(...actionsOf(await browser.get(`a/${inner.name}/${page}`.replace(/\/$/, ''))))
-        return found.filter(each => !each.endsWith('sign-out'))
-      }
-      assert.ok((await all()).length > 15, 'before its end')
-      await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
-      assert.deepEqual(await all(), [])
-      for (const page of ['payments/new', 'webhooks/new'])
-        assert.equal(
-          headingOf(await browser.get(`a/${inner.name}/${page}`)),
-          'This test account has ended',
+      const api = createClient(service().baseUrls, key, behaviour)
+      assert.equal((await api.post('/v1/payments', { ...webPayment, amount: 0 })).status, status)
+      for (const path of ['', '/payments', '/accounts']) {
+        const { elements } = await browser.get(`a/${name}-${inner}${path}`)
+        const [header] = elements.filter(({ attributes }) =>
+          attributes.class?.includes('farthing-account'),
         )
-    })
-
-    test('an account that has expired is listed as ended, and can be read by its parent', async () => {
-      const { api, made } = await start()
-      const inner = await made()
-      service().clock.advance(7 * DAY)
-      const browser = await signIn(service(), api)
-      const page = await browser.get(`a/${inner.name}/payments`)
-      assert.match(page.text, /This test account has ended/)
-      const list = await browser.get('accounts')
-      assert.match(list.text, new RegExp(`Ended .*${inner.name}20\\d\\d-.*Look inside`))
-    })
-
-    test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {
-      const { browser, name, made, api } = await start()
-      const other = await start()
-      const foreign = await other.made()
-      const { payment_id } = await foreign.api.createPayment()
-      const ended = await made()
-      await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
-      service().clock.advance(5 * 60_000 + 1)
-      await deleteEndedRooms(service().database, service().clock.now())
-      const answers = new Set<string>()
-      for (const each of [foreign.name, ended.name, 'nobody', name, other.name, '%23']) {
-        const page = await browser.get(`a/${each}/payments`)
-        answers.add(`${page.status} ${page.text}`)
-        const form = await browser.post(`a/${each}/payments/${payment_id}/cancel`)
-        assert.equal(form.status, 404)
-        assert.equal(headingOf(form), `You are now in ${name}`)
+        assert.match(header?.text ?? '', new RegExp(`Behaviour: ${behaviour}`), path)
       }
-      assert.equal(answers.size, 1)
-      const { body } = await foreign.api.get(`/v1/payments/${payment_id}`)
-      assert.equal(body.state.status, 'created')
+      const home = await browser.get(`a/${name}-${inner}`)
+      assert.match(home.text, new RegExp(`Behaviour: ${behaviour}\\. This account answers`))
+    }
+    const rows = (await browser.get('accounts')).elements.filter(tagged('tr'))
+    const row = rows.find(({ text }) => text.includes(`${name}-b`))
+    assert.match(row?.text ?? '', /govuk-pay/)
+  })
+
+  test('a parent lists its test accounts, and looks inside without their keys', async () => {
+    const { browser, made } = await start()
+    const inner = await made({ at: '2026-03-29T00:59:58Z' })
+    const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
+    await inner.api.post('/v1/payments', {})
+    const list = await browser.get('accounts')
+    const [row = ''] = list.elements
+      .filter(tagged('tr'))
+      .map(({ text }) => text)
+      .filter(text => text.includes(inner.name))
+    assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
+    const home = linkIn(list, new RegExp(`Look inside ${inner.name}`))
+    const inside = await browser.get(home)
+    assert.equal(headingOf(inside), 'Home')
+    assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
+    const payments = await browser.get(`${home}/payments`)
+    assert.match(payments.text, /R-inner/)
+    const acted = await browser.post(`${home}/payments/${payment_id}/cancel`, {
+      account: inner.name,
     })
-  },
-  { ...receiving, control: true },
-)
+    assert.equal(acted.location, `${home}/payments/${payment_id}`)
+    assert.match((await browser.get(acted.location ?? '')).text, /cancelled through the API/)
+    assert.equal((await browser.look(`${home}/payments`, payments)).status, 200)
+    assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
+  })
+
+  test('a failed message counts in the list of test accounts and on Home until its receiver accepts it, sent again', async t => {
+    const { browser, made } = await start()
+    const inner = await made()
+    let status = 500
+    const { webhook } = await subscribe(t, inner.api, {
+      behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
+    })
+    for (let i = 0; i < 2; i++) await cancelledPayment(inner.api)
+    const [message] = await history(inner.api, webhook)
+    const counts = async () => {
+      const [row] = rowsOf(await browser.get('accounts'), 'Test accounts, newest first')
+      const { text } = await browser.get(`a/${inner.name}`)
+      return [row?.[6], /(\d+) messages? to|attention Nothing/.exec(text)?.[1]]
+    }
+    assert.deepEqual(await counts(), ['2', '2'])
+    status = 200
+    // To send it twice changes nothing.
+    for (let i = 0; i < 2; i++) {
+      await browser.post(`a/${inner.name}/messages/${message?.webhook_message_id}/send`)
+      assert.deepEqual(await counts(), ['1', '1'])
+    }
+    await browser.post(`a/${inner.name}/deliveries/resend`)
+    for (let text = 'so far'; text.includes('so far'); )
+      ({ text } = await browser.get(`a/${inner.name}/deliveries`))
+    assert.deepEqual(await counts(), ['0', undefined])
+  })
+
+  test('test accounts are shown a hundred at a time, the newest first', async () => {
+    const { browser, name: parent, made } = await start()
+    const first = await made()
+    const others = Array.from({ length: 100 }, (_, i) => `${parent}.${String(i).padStart(3, '0')}`)
+    await service().database.write(
+      others.map(name => ({
+        sql: `insert into accounts (name, room, clock_offset, parent, epoch, expires)
+                select $1, $1, 0, parent, 0, expires + 1 from accounts where name = $2`,
+        values: [testAccountName(parent, name), testAccountName(parent, first.name)],
+      })),
+    )
+    const names = ({ elements }: Shown) =>
+      elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
+    const newest = await browser.get('accounts')
+    assert.deepEqual(names(newest), others.toReversed())
+    const older = await browser.get(linkIn(newest, /Older/))
+    assert.deepEqual(names(older), [first.name])
+    assert.deepEqual(names(await browser.get(linkIn(older, /Newer/))), others.toReversed())
+    assert.deepEqual(names(await browser.get('accounts?before=x')), others.toReversed())
+  })
+
+  test('a test account has its name in the address with its own key too', async () => {
+    const { made } = await start()
+    const inner = await made()
+    const { payment_id } = await inner.api.createPayment()
+    const own = await signIn(service(), inner.api)
+    const place = `a/${encodeURIComponent(inner.name)}`
+    const moved = await own.get(`payments/${payment_id}?back=q%3Dx`)
+    assert.deepEqual(
+      [moved.status, moved.location],
+      [303, `${place}/payments/${payment_id}?back=q%3Dx`],
+    )
+    const page = await own.get(moved.location ?? '')
+    assert.match(headingOf(page), /^Payment of/)
+    assert.match((await own.get(`${place}/accounts`)).text, /Test account of/)
+    const out = await own.post('sign-out')
+    assert.equal(out.location, 'sign-in')
+    const stranger = await consoleOf(service()).get(`${place}/payments`)
+    assert.equal(stranger.location, `sign-in?${new URLSearchParams({ to: `${place}/payments` })}`)
+  })
+
+  test('an account that has ended can be read by its parent until it is deleted, and nothing can be done in it', async () => {
+    const { browser, made, api } = await start()
+    const inner = await made()
+    const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
+    const own = await signIn(service(), inner.api)
+    await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+    const home = linkIn(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
+    const ended = /This test account has ended\. Nothing can be done in it any more/
+    for (const page of ['', '/payments', '/webhooks', '/accounts'])
+      assert.match((await browser.get(home + page)).text, ended)
+    const payment = await browser.get(`${home}/payments/${payment_id}`)
+    assert.match(payment.text, /R-inner/)
+    const fields = { account: inner.name }
+    for (const action of [
+      `payments/${payment_id}/cancel`,
+      'payments/new/create',
+      'webhooks/new/register',
+    ]) {
+      const refused = await browser.post(`${home}/${action}`, fields)
+      assert.deepEqual([refused.status, headingOf(refused)], [409, 'This test account has ended'])
+      assert.match(refused.text, /Nothing was done/)
+    }
+    const after = await browser.get(`${home}/payments/${payment_id}`)
+    assert.deepEqual(stepsOf(after), stepsOf(payment))
+    assert.equal((await browser.look(`${home}/payments/${payment_id}`, after)).status, 304)
+    assert.match((await own.get(`${home}/payments`)).location ?? '', /^sign-in/, 'its own key')
+    service().clock.advance(5 * 60_000 + 1)
+    await deleteEndedRooms(service().database, service().clock.now())
+    assert.equal((await browser.get(`${home}/payments`)).status, 404)
+    assert.match((await browser.get('accounts')).text, /earlier ?All of it is deleted/)
+  })
+
+  test('the pages of an account that has ended offer nothing that would be refused', async t => {
+    const { browser, made, api } = await start()
+    const inner = await made()
+    const behaviour = { onRequest: answering(401) }
+    const { webhook } = await subscribe(t, inner.api, { behaviour })
+    const { payment_id } = await inner.api.createPayment()
+    await cancelledPayment(inner.api)
+    const [message] = await history(inner.api, webhook)
+    const { agreement_id } = await createAgreement(inner.api)
+    const pages = [
+      '',
+      'payments',
+      `payments/${payment_id}`,
+      `back/${payment_id}`,
+      'agreements',
+      `agreements/${agreement_id}`,
+      'deliveries',
+      'webhooks',
+      `webhooks/${webhook.external_id}`,
+      `messages/${message?.webhook_message_id}`,
+      'requests',
+      `signature?message=${message?.webhook_message_id}`,
+      'check',
+      'accounts',
+    ]
+    const actionsOf = ({ elements }: Shown): string[] =>
+      elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
+        if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']
+        return tag === 'a' && /\/new$|\/secure\//.test(href ?? '') ? [href ?? ''] : []
+      })
+    const all = async () => {
+      const found: string[] = []
+      for (const page of pages)
+        found.push(...actionsOf(await browser.get(`a/${inner.name}/${page}`.replace(/\/$/, ''))))
+      return found.filter(each => !each.endsWith('sign-out'))
+    }
+    assert.ok((await all()).length > 15, 'before its end')
+    await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+    assert.deepEqual(await all(), [])
+    for (const page of ['payments/new', 'webhooks/new'])
+      assert.equal(
+        headingOf(await browser.get(`a/${inner.name}/${page}`)),
+        'This test account has ended',
+      )
+  })
+
+  test('an account that has expired is listed as ended, and can be read by its parent', async () => {
+    const { api, made } = await start()
+    const inner = await made()
+    service().clock.advance(7 * DAY)
+    const browser = await signIn(service(), api)
+    const page = await browser.get(`a/${inner.name}/payments`)
+    assert.match(page.text, /This test account has ended/)
+    const list = await browser.get('accounts')
+    assert.match(list.text, new RegExp(`Ended .*${inner.name}20\\d\\d-.*Look inside`))
+  })
+
+  test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {
+    const { browser, name, made, api } = await start()
+    const other = await start()
+    const foreign = await other.made()
+    const { payment_id } = await foreign.api.createPayment()
+    const ended = await made()
+    await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
+    service().clock.advance(5 * 60_000 + 1)
+    await deleteEndedRooms(service().database, service().clock.now())
+    const answers = new Set<string>()
+    for (const each of [foreign.name, ended.name, 'nobody', name, other.name, '%23']) {
+      const page = await browser.get(`a/${each}/payments`)
+      answers.add(`${page.status} ${page.text}`)
+      const form = await browser.post(`a/${each}/payments/${payment_id}/cancel`)
+      assert.equal(form.status, 404)
+      assert.equal(headingOf(form), `You are now in ${name}`)
+    }
+    assert.equal(answers.size, 1)
+    const { body } = await foreign.api.get(`/v1/payments/${payment_id}`)
+    assert.equal(body.state.status, 'created')
+  })
+})

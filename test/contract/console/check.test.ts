@@ -12,103 +12,94 @@ import { answering, subscribe } from '../../support/subscriber.ts'
 
 const navigationOf = (html: string) => /\bCheck(?: \([^)]+\))?(?=\s*<)/.exec(html)?.[0]
 
-onSharedDatabases(
-  'The check in the console',
-  service => {
-    test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
-      const { api, browser: console } = await enter(service())
-      const empty = await console.get('check')
-      assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
-      assert.equal(navigationOf(empty.html), 'Check')
+onSharedDatabases('The check in the console', { receives: true }, service => {
+  test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
+    const { api, browser: console } = await enter(service())
+    const empty = await console.get('check')
+    assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
+    assert.equal(navigationOf(empty.html), 'Check')
 
-      await console.post('payments/new/create', { ready: 'paid' })
-      assert.match(
-        (await console.get('check')).text,
-        / 0 exchanges since .* Nothing was judged, so/,
-      )
-      await api.get('/v1/payments')
-      assert.match(
-        (await console.get('check')).text,
-        / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/,
-      )
+    await console.post('payments/new/create', { ready: 'paid' })
+    assert.match((await console.get('check')).text, / 0 exchanges since .* Nothing was judged, so/)
+    await api.get('/v1/payments')
+    assert.match(
+      (await console.get('check')).text,
+      / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/,
+    )
 
-      const headers = { 'Idempotency-Key': 'k-1' }
-      await api.createPayment({ amount: 0 }, headers)
-      await api.post('/v1/payments', webPayment, headers)
-      const page = await console.get('check')
-      assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
-      assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
-      assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
-      assert.equal(navigationOf(page.html), 'Check (1)')
-      const evidence = page.elements
-        .filter(tagged('a'))
-        .flatMap(({ attributes: { href = '' } }) => {
-          return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
-        })
-      assert.match(
-        page.html,
-        /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
-      )
-      const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
-      assert.equal(page.text.split(` ${address}/control/`).length - 1, 25)
-      assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
-      assert.match(
-        page.text,
-        /A card is declinedNocurl .*scenario.*declined.*plans\s*then let your application create a payment/,
-      )
-      const [newest = ''] = evidence
-      assert.match(
-        (await console.get(newest)).text,
-        /In production: By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
-      )
-      assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
+    const headers = { 'Idempotency-Key': 'k-1' }
+    await api.createPayment({ amount: 0 }, headers)
+    await api.post('/v1/payments', webPayment, headers)
+    const page = await console.get('check')
+    assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
+    assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
+    assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
+    assert.equal(navigationOf(page.html), 'Check (1)')
+    const evidence = page.elements.filter(tagged('a')).flatMap(({ attributes: { href = '' } }) => {
+      return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
     })
+    assert.match(
+      page.html,
+      /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
+    )
+    const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
+    assert.equal(page.text.split(` ${address}/control/`).length - 1, 25)
+    assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
+    assert.match(
+      page.text,
+      /A card is declinedNocurl .*scenario.*declined.*plans\s*then let your application create a payment/,
+    )
+    const [newest = ''] = evidence
+    assert.match(
+      (await console.get(newest)).text,
+      /In production: By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
+    )
+    assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
+  })
 
-    test('a refund that is made in the console is none of the application', async () => {
-      const { api, browser } = await enter(service())
-      const { payment_id } = await paidPayment(api)
-      await browser.post(`payments/${payment_id}/refund`, { amount: '1' })
-      const { text } = await browser.get('check')
-      assert.doesNotMatch(text, /note C11/)
-    })
+  test('a refund that is made in the console is none of the application', async () => {
+    const { api, browser } = await enter(service())
+    const { payment_id } = await paidPayment(api)
+    await browser.post(`payments/${payment_id}/refund`, { amount: '1' })
+    const { text } = await browser.get('check')
+    assert.doesNotMatch(text, /note C11/)
+  })
 
-    test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const card_number = '4000000000000069'
-      assert.equal((await authorise(api, payment, { card_number })).status, 204)
-      const console = await signIn(service(), api)
-      const pages = [
-        await console.get(`payments/${payment.payment_id}`),
-        await console.get('requests?show=in-production'),
-        await console.get('check'),
-      ]
-      const [timeline, requests, check] = pages
-      assert.match(
-        timeline?.text ?? '',
-        /warn In production: By its source GOV\.UK Pay: Those that end in 0069/,
-      )
-      assert.match(requests?.text ?? '', /Different in production.*POST \/v1\/auth204/)
-      assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
-      assert.match(check?.text ?? '', /P9 Test cards that fail/)
-      for (const { html } of pages) assert.ok(!html.includes(card_number))
-    })
+  test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {
+    const api = await service().newAccount()
+    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const card_number = '4000000000000069'
+    assert.equal((await authorise(api, payment, { card_number })).status, 204)
+    const console = await signIn(service(), api)
+    const pages = [
+      await console.get(`payments/${payment.payment_id}`),
+      await console.get('requests?show=in-production'),
+      await console.get('check'),
+    ]
+    const [timeline, requests, check] = pages
+    assert.match(
+      timeline?.text ?? '',
+      /warn In production: By its source GOV\.UK Pay: Those that end in 0069/,
+    )
+    assert.match(requests?.text ?? '', /Different in production.*POST \/v1\/auth204/)
+    assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
+    assert.match(check?.text ?? '', /P9 Test cards that fail/)
+    for (const { html } of pages) assert.ok(!html.includes(card_number))
+  })
 
-    test('a finding about a webhook has the button that probes its receiver', async t => {
-      const { api, browser } = await enter(service())
-      const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
-      for (let i = 0; i < 3; i++) await cancelledPayment(api)
-      const page = await browser.get('check')
-      const forms = page.elements.filter(
-        ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,
-      )
-      const [button] = forms.flatMap(({ inside }) => inside.filter(tagged('button')))
-      assert.equal(button?.text, 'Probe this receiver')
-      assert.match(page.text, /Sends at most \d+ messages/)
-    })
-  },
-  { receives: true },
-)
+  test('a finding about a webhook has the button that probes its receiver', async t => {
+    const { api, browser } = await enter(service())
+    const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
+    for (let i = 0; i < 3; i++) await cancelledPayment(api)
+    const page = await browser.get('check')
+    const forms = page.elements.filter(
+      ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,
+    )
+    const [button] = forms.flatMap(({ inside }) => inside.filter(tagged('button')))
+    assert.equal(button?.text, 'Probe this receiver')
+    assert.match(page.text, /Sends at most \d+ messages/)
+  })
+})
 
 test('The number beside Check is that of the page, and with more than 1,000 exchanges elsewhere an older one with its time', async t => {
   const service = await startService('sqlite')

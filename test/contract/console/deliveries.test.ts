@@ -15,225 +15,217 @@ import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
 import { watched } from '../../support/watched.ts'
 
-onEveryDatabase(
-  'The deliveries of all webhooks',
-  service => {
-    /** How a receiver answers: with `status`, once `held` is over. */
-    type Answers = { status: number; held: Promise<void> }
-    const start = async () => {
-      const answers: Answers = { status: 500, held: Promise.resolve() }
-      return { ...(await enter(service())), answers }
+onEveryDatabase('The deliveries of all webhooks', receiving, service => {
+  /** How a receiver answers: with `status`, once `held` is over. */
+  type Answers = { status: number; held: Promise<void> }
+  const start = async () => {
+    const answers: Answers = { status: 500, held: Promise.resolve() }
+    return { ...(await enter(service())), answers }
+  }
+  const behaviour = (answers: Answers) => ({
+    onRequest: ({ response }: Answer) =>
+      void answers.held.then(() => response.writeHead(answers.status).end()),
+  })
+  const cancelled = async (api: Client): Promise<string> => {
+    service().clock.advance(7)
+    return (await cancelledPayment(api)).payment_id
+  }
+  const tail = async (api: Client) => (await cancelled(api)).slice(-6)
+  /** Of each row: the tail of the payment's identifier, and the first word of the status. */
+  const idsAndStatuses = (page: Shown) =>
+    rowsOf(page).map(([payment = '', , status = '']) => [
+      payment.slice(-6),
+      /^[a-z]+/.exec(status)?.[0] ?? '',
+    ])
+  const linkTo = ({ elements }: Shown, rel: string) =>
+    elements.find(each => each.attributes.rel === rel)?.attributes.href ?? ''
+  /** Reads the page until the run is over. */
+  const resent = async (get: () => Promise<Shown>): Promise<string> => {
+    for (;;) {
+      const { text } = elementWith(await get(), 'resent')
+      if (!text.includes('Being sent')) return text.trim()
     }
-    const behaviour = (answers: Answers) => ({
-      onRequest: ({ response }: Answer) =>
-        void answers.held.then(() => response.writeHead(answers.status).end()),
-    })
-    const cancelled = async (api: Client): Promise<string> => {
-      service().clock.advance(7)
-      return (await cancelledPayment(api)).payment_id
+  }
+
+  test('messages are listed newest first, by webhook, event and status, in pages that lose none', async t => {
+    const { api, browser, answers } = await start()
+    const ours = await subscribe(t, api, { behaviour: behaviour(answers) })
+    const failed = [await tail(api), await tail(api)]
+    answers.status = 200
+    const other = await subscribe(t, api, { subscriptions: ['card_payment_failed'] })
+    const good: string[] = []
+    for (let i = 0; i < 51; i++) good.push(await tail(api))
+    const first = await browser.get('deliveries')
+    const shown = idsAndStatuses(first)
+    assert.equal(shown.length, 50)
+    assert.deepEqual(shown[0], [good[50], 'delivered'])
+    const second = await browser.get(linkTo(first, 'next'))
+    assert.deepEqual(
+      idsAndStatuses(second).map(([id]) => id),
+      [good[0], failed[1], failed[0]],
+    )
+    assert.equal(linkTo(second, 'next'), '')
+    assert.deepEqual(idsAndStatuses(await browser.get(linkTo(second, 'prev'))), shown)
+    const byWebhook = (id: string) => `webhook=${id}`
+    for (const [query, count] of [
+      ['status=FAILED', 2],
+      ['status=SUCCESSFUL', 50],
+      ['status=PENDING', 0],
+      ['event=card_payment_cancelled&status=FAILED', 2],
+      ['event=card_payment_failed', 0],
+      [byWebhook(ours.webhook.external_id), 50],
+      [byWebhook(other.webhook.external_id), 0],
+      [byWebhook('nonsense'), 0],
+    ] as const)
+      assert.equal(idsAndStatuses(await browser.get(`deliveries?${query}`)).length, count, query)
+    const none = await browser.get('deliveries?event=card_payment_failed')
+    assert.match(none.text, /newest 500 messages of each webhook were looked through/)
+  })
+
+  test('a page of them reads as much of an index as it shows', async () => {
+    const { database } = service()
+    const webhooks = [{ webhook_id: 'a' }, { webhook_id: 'b' }]
+    const seen: Statement[] = []
+    const noting = watched(database, statements => void seen.push(...statements))
+    const part = { limit: 51, order: 'newest' } as const
+    for (const status of [undefined, 'FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const)
+      await listDeliveries(noting, webhooks, { status, before: 'c' }, part)
+    if (service().kind === 'postgres') return
+    for (const { sql, values } of seen) {
+      const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
+      const reads = plan.filter(({ detail }) => detail.includes('webhook_messages'))
+      assert.ok(reads.length >= 3)
+      for (const { detail } of reads)
+        assert.match(detail, /\(webhook_id=\? AND message_id<\?\)|\(message_id=\?\)/, sql)
     }
-    const tail = async (api: Client) => (await cancelled(api)).slice(-6)
-    /** Of each row: the tail of the payment's identifier, and the first word of the status. */
-    const idsAndStatuses = (page: Shown) =>
-      rowsOf(page).map(([payment = '', , status = '']) => [
-        payment.slice(-6),
-        /^[a-z]+/.exec(status)?.[0] ?? '',
-      ])
-    const linkTo = ({ elements }: Shown, rel: string) =>
-      elements.find(each => each.attributes.rel === rel)?.attributes.href ?? ''
-    /** Reads the page until the run is over. */
-    const resent = async (get: () => Promise<Shown>): Promise<string> => {
-      for (;;) {
-        const { text } = elementWith(await get(), 'resent')
-        if (!text.includes('Being sent')) return text.trim()
-      }
-    }
+  })
 
-    test('messages are listed newest first, by webhook, event and status, in pages that lose none', async t => {
-      const { api, browser, answers } = await start()
-      const ours = await subscribe(t, api, { behaviour: behaviour(answers) })
-      const failed = [await tail(api), await tail(api)]
-      answers.status = 200
-      const other = await subscribe(t, api, { subscriptions: ['card_payment_failed'] })
-      const good: string[] = []
-      for (let i = 0; i < 51; i++) good.push(await tail(api))
-      const first = await browser.get('deliveries')
-      const shown = idsAndStatuses(first)
-      assert.equal(shown.length, 50)
-      assert.deepEqual(shown[0], [good[50], 'delivered'])
-      const second = await browser.get(linkTo(first, 'next'))
-      assert.deepEqual(
-        idsAndStatuses(second).map(([id]) => id),
-        [good[0], failed[1], failed[0]],
-      )
-      assert.equal(linkTo(second, 'next'), '')
-      assert.deepEqual(idsAndStatuses(await browser.get(linkTo(second, 'prev'))), shown)
-      const byWebhook = (id: string) => `webhook=${id}`
-      for (const [query, count] of [
-        ['status=FAILED', 2],
-        ['status=SUCCESSFUL', 50],
-        ['status=PENDING', 0],
-        ['event=card_payment_cancelled&status=FAILED', 2],
-        ['event=card_payment_failed', 0],
-        [byWebhook(ours.webhook.external_id), 50],
-        [byWebhook(other.webhook.external_id), 0],
-        [byWebhook('nonsense'), 0],
-      ] as const)
-        assert.equal(idsAndStatuses(await browser.get(`deliveries?${query}`)).length, count, query)
-      const none = await browser.get('deliveries?event=card_payment_failed')
-      assert.match(none.text, /newest 500 messages of each webhook were looked through/)
-    })
+  test('all failed messages are sent again once, oldest first, and the page says what came of it', async t => {
+    const { api, browser, answers } = await start()
+    const { webhook, requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
+    const ended = await subscribe(t, api, { behaviour: behaviour(answers) })
+    const ids = [await cancelled(api), await cancelled(api), await cancelled(api)]
+    await api.delete(`/v1/webhooks/${ended.webhook.external_id}`)
+    const page = await browser.get('deliveries')
+    assert.equal(elementWith(page, 'send-all').text, 'Send all failed again (3)')
+    const before = requests.length
+    // The second press, at another instance, finds the run of the first.
+    const { promise, resolve: release } = Promise.withResolvers<void>()
+    answers.held = promise
+    const [one, two] = await Promise.all([1, 2].map(() => browser.post('deliveries/resend')))
+    release()
+    assert.deepEqual([one?.done, two?.done].sort(), ['resending', 'resending-already'])
+    const get = () => browser.get('deliveries')
+    assert.match(
+      await resent(get),
+      /^Sent again at \d\d:\d\d: 3 of 3, none was accepted, 3 failed again\.$/,
+    )
+    const paymentsOf = () =>
+      requests.slice(before).map(({ body }) => JSON.parse(body).resource_id as string)
+    assert.deepEqual(paymentsOf(), ids)
+    answers.status = 200
+    service().clock.advance(11)
+    assert.equal(
+      (await browser.post('deliveries/resend', { webhook: webhook.external_id })).done,
+      'resending',
+    )
+    assert.match(await resent(get), /3 of 3, 3 were accepted\.$/)
+    assert.deepEqual(paymentsOf(), [...ids, ...ids])
+    const after = await get()
+    assert.ok(
+      !after.html.includes('id="send-all"'),
+      'those of a deactivated webhook cannot be sent',
+    )
+    assert.match(after.text, /failed, accepted since Sent again at \d\d:\d\d: 200 OK/)
+    assert.equal((await browser.look('deliveries', page)).status, 200)
+    assert.equal((await browser.post('deliveries/resend')).done, 'none-failed')
+    for (const { last_delivery_status, attempts } of await history(api, webhook))
+      assert.deepEqual([last_delivery_status, attempts.length], ['FAILED', 2])
+  })
 
-    test('a page of them reads as much of an index as it shows', async () => {
-      const { database } = service()
-      const webhooks = [{ webhook_id: 'a' }, { webhook_id: 'b' }]
-      const seen: Statement[] = []
-      const noting = watched(database, statements => void seen.push(...statements))
-      const part = { limit: 51, order: 'newest' } as const
-      for (const status of [undefined, 'FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const)
-        await listDeliveries(noting, webhooks, { status, before: 'c' }, part)
-      if (service().kind === 'postgres') return
-      for (const { sql, values } of seen) {
-        const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
-        const reads = plan.filter(({ detail }) => detail.includes('webhook_messages'))
-        assert.ok(reads.length >= 3)
-        for (const { detail } of reads)
-          assert.match(detail, /\(webhook_id=\? AND message_id<\?\)|\(message_id=\?\)/, sql)
-      }
-    })
-
-    test('all failed messages are sent again once, oldest first, and the page says what came of it', async t => {
-      const { api, browser, answers } = await start()
-      const { webhook, requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
-      const ended = await subscribe(t, api, { behaviour: behaviour(answers) })
-      const ids = [await cancelled(api), await cancelled(api), await cancelled(api)]
-      await api.delete(`/v1/webhooks/${ended.webhook.external_id}`)
-      const page = await browser.get('deliveries')
-      assert.equal(elementWith(page, 'send-all').text, 'Send all failed again (3)')
-      const before = requests.length
-      // The second press, at another instance, finds the run of the first.
-      const { promise, resolve: release } = Promise.withResolvers<void>()
-      answers.held = promise
-      const [one, two] = await Promise.all([1, 2].map(() => browser.post('deliveries/resend')))
-      release()
-      assert.deepEqual([one?.done, two?.done].sort(), ['resending', 'resending-already'])
-      const get = () => browser.get('deliveries')
-      assert.match(
-        await resent(get),
-        /^Sent again at \d\d:\d\d: 3 of 3, none was accepted, 3 failed again\.$/,
-      )
-      const paymentsOf = () =>
-        requests.slice(before).map(({ body }) => JSON.parse(body).resource_id as string)
-      assert.deepEqual(paymentsOf(), ids)
-      answers.status = 200
-      service().clock.advance(11)
-      assert.equal(
-        (await browser.post('deliveries/resend', { webhook: webhook.external_id })).done,
-        'resending',
-      )
-      assert.match(await resent(get), /3 of 3, 3 were accepted\.$/)
-      assert.deepEqual(paymentsOf(), [...ids, ...ids])
-      const after = await get()
-      assert.ok(
-        !after.html.includes('id="send-all"'),
-        'those of a deactivated webhook cannot be sent',
-      )
-      assert.match(after.text, /failed, accepted since Sent again at \d\d:\d\d: 200 OK/)
-      assert.equal((await browser.look('deliveries', page)).status, 200)
-      assert.equal((await browser.post('deliveries/resend')).done, 'none-failed')
-      for (const { last_delivery_status, attempts } of await history(api, webhook))
-        assert.deepEqual([last_delivery_status, attempts.length], ['FAILED', 2])
-    })
-
-    test('a run whose instance ended says that it stopped, and can be begun again', async t => {
-      const { api, browser, answers } = await start()
-      const { requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
-      const payment_id = await cancelled(api)
-      const at = service().clock.now()
-      const body = JSON.stringify({ at, left: ['x', 'y'], accepted: 1, failed: 0, skipped: 0 })
-      await service().database.write([
-        {
-          sql: `insert into resends (account, claimed_until, body)
+  test('a run whose instance ended says that it stopped, and can be begun again', async t => {
+    const { api, browser, answers } = await start()
+    const { requests } = await subscribe(t, api, { behaviour: behaviour(answers) })
+    const payment_id = await cancelled(api)
+    const at = service().clock.now()
+    const body = JSON.stringify({ at, left: ['x', 'y'], accepted: 1, failed: 0, skipped: 0 })
+    await service().database.write([
+      {
+        sql: `insert into resends (account, claimed_until, body)
                 select account, $2, $3 from payments where payment_id = $1`,
-          values: [payment_id, at + 10_000, body],
-        },
-      ])
-      const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()
-      const offersToSend = async () => [
-        (await browser.get('deliveries')).html.includes('send-all'),
-        (await browser.get('')).html.includes('Send all failed again'),
-      ]
-      assert.deepEqual(await offersToSend(), [false, false])
-      assert.match(
-        await text(),
-        /^Being sent again since \d\d:\d\d: 1 of 3 so far, 1 was accepted\.$/,
-      )
-      assert.equal((await browser.post('deliveries/resend')).done, 'resending-already')
-      service().clock.advance(10_000)
-      assert.deepEqual(await offersToSend(), [true, true])
-      assert.match(await text(), /has stopped after 1 of 3, because the service stopped/)
-      const before = requests.length
-      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
-      assert.match(await resent(() => browser.get('deliveries')), /1 of 1/)
-      assert.equal(requests.length, before + 1)
-    })
-  },
-  receiving,
-)
+        values: [payment_id, at + 10_000, body],
+      },
+    ])
+    const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()
+    const offersToSend = async () => [
+      (await browser.get('deliveries')).html.includes('send-all'),
+      (await browser.get('')).html.includes('Send all failed again'),
+    ]
+    assert.deepEqual(await offersToSend(), [false, false])
+    assert.match(
+      await text(),
+      /^Being sent again since \d\d:\d\d: 1 of 3 so far, 1 was accepted\.$/,
+    )
+    assert.equal((await browser.post('deliveries/resend')).done, 'resending-already')
+    service().clock.advance(10_000)
+    assert.deepEqual(await offersToSend(), [true, true])
+    assert.match(await text(), /has stopped after 1 of 3, because the service stopped/)
+    const before = requests.length
+    assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+    assert.match(await resent(() => browser.get('deliveries')), /1 of 1/)
+    assert.equal(requests.length, before + 1)
+  })
+})
 
 // No send times out here.
 const held = holdSends()
 
-onEveryDatabase(
-  'A run that sends again',
-  service => {
-    test('one that another has taken over sends nothing more', async () => {
-      const { api, browser } = await enter(service())
-      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
-      const refuse = async () => (await held.next())[0]?.end(500)
-      for (let i = 0; i < 3; i++) {
-        const { payment_id } = await api.createPayment()
-        const cancelling = api.post(`/v1/payments/${payment_id}/cancel`)
-        await refuse()
-        await refuse()
-        await cancelling
-      }
-      const before = held.calls.length
-      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
-      const [first] = await held.next()
-      // Its instance was held up for so long that its claim has run out.
-      service().clock.advance(10_000)
-      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
-      const [second] = await held.next()
-      assert.ok(first && second)
-      let isOver = false
-      const over = Promise.all(service().apps.map(({ deliveries }) => deliveries.settled()))
-      void over.then(() => {
-        isOver = true
-      })
-      for (; !isOver; await setImmediate()) held.endAll(500)
-      assert.equal(held.calls.length, before + 1 + 3)
-      await held.next(2)
+onEveryDatabase('A run that sends again', { send: held.send }, service => {
+  test('one that another has taken over sends nothing more', async () => {
+    const { api, browser } = await enter(service())
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    const refuse = async () => (await held.next())[0]?.end(500)
+    for (let i = 0; i < 3; i++) {
+      const { payment_id } = await api.createPayment()
+      const cancelling = api.post(`/v1/payments/${payment_id}/cancel`)
+      await refuse()
+      await refuse()
+      await cancelling
+    }
+    const before = held.calls.length
+    assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+    const [first] = await held.next()
+    // Its instance was held up for so long that its claim has run out.
+    service().clock.advance(10_000)
+    assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+    const [second] = await held.next()
+    assert.ok(first && second)
+    let isOver = false
+    const over = Promise.all(service().apps.map(({ deliveries }) => deliveries.settled()))
+    void over.then(() => {
+      isOver = true
     })
+    for (; !isOver; await setImmediate()) held.endAll(500)
+    assert.equal(held.calls.length, before + 1 + 3)
+    await held.next(2)
+  })
 
-    test('one that outlasts its claim leaves that of another alone', async () => {
-      const context = service() as Pick<Service, 'database' | 'time'> as ToolContext // all that it reads
-      const alone = <Result>(work: () => Promise<Result>) =>
-        sendingAlone(context, newAccount('a'), 1_000, work)
-      const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const first = alone(() => {
-        began.resolve()
-        return mayEnd.promise
-      })
-      await began.promise
-      service().clock.advance(10_000)
-      const found = await alone(async () => {
-        mayEnd.resolve()
-        await first
-        return { third: await alone(async () => 'begun') }
-      })
-      assert.deepEqual(found, { third: undefined })
+  test('one that outlasts its claim leaves that of another alone', async () => {
+    const context = service() as Pick<Service, 'database' | 'time'> as ToolContext // all that it reads
+    const alone = <Result>(work: () => Promise<Result>) =>
+      sendingAlone(context, newAccount('a'), 1_000, work)
+    const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const first = alone(() => {
+      began.resolve()
+      return mayEnd.promise
     })
-  },
-  { send: held.send },
-)
+    await began.promise
+    service().clock.advance(10_000)
+    const found = await alone(async () => {
+      mayEnd.resolve()
+      await first
+      return { third: await alone(async () => 'begun') }
+    })
+    assert.deepEqual(found, { third: undefined })
+  })
+})

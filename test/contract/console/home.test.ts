@@ -27,165 +27,161 @@ const attentionIn = ({ elements }: Shown): string[] =>
     .filter(({ attributes }) => attributes.class === 'farthing-attention')
     .flatMap(({ inside }) => inside.filter(tagged('p')).map(textOf))
 
-onEveryDatabase(
-  'The home page of the console',
-  service => {
-    test('an account that has nothing is shown three steps, and the same frame with nothing in it', async () => {
-      const { browser } = await enter(service())
-      const page = await browser.get('')
-      assert.deepEqual([page.status, headingOf(page)], [200, 'Home'])
-      const [steps] = page.elements.filter(tagged('ol'))
-      assert.deepEqual(
-        steps?.inside.filter(tagged('li')).map(each => textOf(each).split(/[,.]| Choose/)[0]),
-        ['Make a payment', 'Register a webhook', 'Send requests from your own service'],
-      )
-      assert.match(page.text, /0 requests to \/v1, 0 of them refused/)
-      assert.match(page.text, /Needs attention Nothing\. Payments now/)
-      const links = linksIn(page)
-      assert.equal(links.get('Make a payment'), 'payments/new')
-      assert.equal(links.get('API documentation'), '../docs')
-      assert.equal((await browser.get('?x')).status, 200, 'with a slash at its end')
-    })
+onEveryDatabase('The home page of the console', receiving, service => {
+  test('an account that has nothing is shown three steps, and the same frame with nothing in it', async () => {
+    const { browser } = await enter(service())
+    const page = await browser.get('')
+    assert.deepEqual([page.status, headingOf(page)], [200, 'Home'])
+    const [steps] = page.elements.filter(tagged('ol'))
+    assert.deepEqual(
+      steps?.inside.filter(tagged('li')).map(each => textOf(each).split(/[,.]| Choose/)[0]),
+      ['Make a payment', 'Register a webhook', 'Send requests from your own service'],
+    )
+    assert.match(page.text, /0 requests to \/v1, 0 of them refused/)
+    assert.match(page.text, /Needs attention Nothing\. Payments now/)
+    const links = linksIn(page)
+    assert.equal(links.get('Make a payment'), 'payments/new')
+    assert.equal(links.get('API documentation'), '../docs')
+    assert.equal((await browser.get('?x')).status, 200, 'with a slash at its end')
+  })
 
-    test('requests are bars and rows by the minute; only those to /v1 count, and what was only counted is said', async () => {
-      const { api, name, browser } = await enter(service())
-      const start = Math.floor(service().clock.now() / 60_000 + 1) * 60_000
-      service().clock.advance(start - service().clock.now() + 1_000)
-      for (let i = 0; i < 3; i++) await api.get('/v1/payments')
-      await api.get('/v1/payments/unknown')
-      const { _links } = await api.createPayment()
-      await api.get(new URL(_links.next_url.href).pathname)
-      // A payment made in the console is no request.
-      await browser.post('payments/new/create', { ready: 'paid' })
-      service().clock.advance(120_000)
-      await api.get('/v1/refunds')
-      const at = service().clock.now()
-      const gap = { count: 1_234, refused: 4, from: at, to: at, bounds: ['account' as const] }
-      await service().database.write([insertExchange(makeGapRow(name, gap))(createNewId()(at))])
-      const page = await browser.get('')
-      assert.match(page.text, /6 requests to \/v1, 1 of them refused/)
-      assert.match(page.text, /1,234 more requests, page steps and attempts were only counted/)
-      const table = page.elements.find(tagged('table'))
-      const rows = table?.inside
-        .filter(tagged('tr'))
-        .map(row => row.inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
-      const minute = (ms: number) => new Date(ms).toISOString().slice(11, 16)
-      assert.deepEqual(rows?.slice(0, 4), [
-        ['Minute (UTC)', 'Requests', 'Refused', 'Only counted'],
-        [minute(start + 120_000), '1', '0', '1,234'],
-        [minute(start + 60_000), '0', '0', '0'],
-        [minute(start), '5', '1', '0'],
-      ])
-      assert.equal(rows?.length, 16)
-      const title = elementWith(page, 'bars-title')
-      assert.match(textOf(title), /^Requests a minute from \d\d:\d\d to \d\d:\d\d UTC: 6 requests/)
-      service().clock.advance(15 * 60_000)
-      assert.match((await browser.get('')).text, /0 requests to \/v1/)
-    })
+  test('requests are bars and rows by the minute; only those to /v1 count, and what was only counted is said', async () => {
+    const { api, name, browser } = await enter(service())
+    const start = Math.floor(service().clock.now() / 60_000 + 1) * 60_000
+    service().clock.advance(start - service().clock.now() + 1_000)
+    for (let i = 0; i < 3; i++) await api.get('/v1/payments')
+    await api.get('/v1/payments/unknown')
+    const { _links } = await api.createPayment()
+    await api.get(new URL(_links.next_url.href).pathname)
+    // A payment made in the console is no request.
+    await browser.post('payments/new/create', { ready: 'paid' })
+    service().clock.advance(120_000)
+    await api.get('/v1/refunds')
+    const at = service().clock.now()
+    const gap = { count: 1_234, refused: 4, from: at, to: at, bounds: ['account' as const] }
+    await service().database.write([insertExchange(makeGapRow(name, gap))(createNewId()(at))])
+    const page = await browser.get('')
+    assert.match(page.text, /6 requests to \/v1, 1 of them refused/)
+    assert.match(page.text, /1,234 more requests, page steps and attempts were only counted/)
+    const table = page.elements.find(tagged('table'))
+    const rows = table?.inside
+      .filter(tagged('tr'))
+      .map(row => row.inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
+    const minute = (ms: number) => new Date(ms).toISOString().slice(11, 16)
+    assert.deepEqual(rows?.slice(0, 4), [
+      ['Minute (UTC)', 'Requests', 'Refused', 'Only counted'],
+      [minute(start + 120_000), '1', '0', '1,234'],
+      [minute(start + 60_000), '0', '0', '0'],
+      [minute(start), '5', '1', '0'],
+    ])
+    assert.equal(rows?.length, 16)
+    const title = elementWith(page, 'bars-title')
+    assert.match(textOf(title), /^Requests a minute from \d\d:\d\d to \d\d:\d\d UTC: 6 requests/)
+    service().clock.advance(15 * 60_000)
+    assert.match((await browser.get('')).text, /0 requests to \/v1/)
+  })
 
-    test('older requests that the record has dropped are not shown as if there had been none', async () => {
-      const { api, name, browser } = await enter(service())
-      for (let i = 0; i < 4; i++) {
-        await api.get('/v1/payments')
-        await browser.get('')
-        service().clock.advance(60_000)
-      }
-      const options = { wall: service().clock.now(), most: 2 }
-      const { minutes, keptSince } = await readTraffic(service().database, name, options)
-      assert.equal(
-        minutes.reduce((sum, { requests }) => sum + requests, 0),
-        2,
-      )
-      assert.ok(keptSince !== undefined && keptSince < options.wall)
-    })
-
-    test('at most five lines say what needs attention, each with a button that leads to it', async t => {
-      const { api, browser } = await enter(service())
-      const { webhook } = await subscribe(t, api, {
-        description: 'Ledger feed',
-        behaviour: { onRequest: answering(401) },
-      })
-      for (let i = 0; i < 2; i++) await cancelledPayment(api)
-      const bad = { amount: 1, reference: 'r', description: 'd', return_url: 'no host' }
-      for (let i = 0; i < 3; i++) await api.post('/v1/payments', bad)
-      await api.post('/v1/payments', { ...bad, amount: -1, return_url: 'https://x.example/' })
-      const page = await browser.get('')
-      const lines = attentionIn(page)
-      assert.match(
-        lines[0] ?? '',
-        /^2 messages to Ledger feed failed, the newest at \d\d:\d\d:\d\d: 401 Unauthorized$/,
-      )
-      for (const line of [
-        /^POST \/v1\/payments refused, at \S+: amount must be at least 0 \(you sent -1\)$/,
-        /^3 × Create a payment refused, the newest, at \S+: return_url .*\(you sent "no host"\)$/,
-      ])
-        assert.ok(
-          lines.some(each => line.test(each)),
-          lines.join('\n'),
-        )
-      const links = linksIn(page)
-      const ask = page.elements.find(each =>
-        /messages\/\w{26}\/ask$/.test(each.attributes.action ?? ''),
-      )
-      assert.match(ask?.inside.find(tagged('button'))?.text ?? '', /^Ask the receiver \(at most 45/)
-      assert.equal(links.get('Ledger feed'), `webhooks/${webhook.external_id}?delivery=FAILED`)
-      assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
-      const all = await browser.get(links.get('Show all like it') ?? '')
-      assert.match(all.text, /Refused \(4xx and 5xx\), Create a payment, P0102, about return_url/)
-      // A message that was accepted when it was sent again needs no more attention.
-      assert.equal(attentionIn(page).length, 3)
-      for (const path of [
-        '/v1/agreements/x',
-        '/v1/payments/x',
-        '/v1/webhooks/x',
-        '/v1/payments/x/events',
-        '/v1/payments/x/refunds',
-        '/v1/webhooks/x/messages',
-      ])
-        await api.get(path)
-      const more = await browser.get('')
-      assert.equal(attentionIn(more).length, 5)
-      assert.match(more.text, /And 4 more: all refused requests, all failed messages\./)
-      service().clock.advance(15 * 60_000)
-      assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
-    })
-
-    test('requests without a known key belong to no account, so each account is told how many came', async () => {
-      const { browser } = await enter(service())
-      service().clock.advance(15 * 60_000)
-      for (const path of ['', 'requests'])
-        assert.ok(!(await browser.get(path)).html.includes('id="refused-keys"'))
-      // Each instance counts its own.
-      for (const url of service().baseUrls) {
-        await fetch(`${url}/v1/payments`)
-        service().clock.advance(60_000)
-        await fetch(`${url}/v1/payments/x`, { headers: { Authorization: 'Bearer api_test_other' } })
-      }
-      const told = 'In the last 15 minutes 2 requests had no key or one that is not known here.'
-      for (const path of ['', '', 'requests', 'requests?show=refused'])
-        assert.equal(textOf(elementWith(await browser.get(path), 'refused-keys')), told)
-      service().clock.advance(14 * 60_000)
-      const [one, other] = [await browser.get(''), await browser.get('')]
-      assert.match([one, other].map(({ text }) => text).join(), /15 minutes 1 request had no key/)
+  test('older requests that the record has dropped are not shown as if there had been none', async () => {
+    const { api, name, browser } = await enter(service())
+    for (let i = 0; i < 4; i++) {
+      await api.get('/v1/payments')
+      await browser.get('')
       service().clock.advance(60_000)
-      assert.ok(!(await browser.get('')).html.includes('id="refused-keys"'))
-    })
+    }
+    const options = { wall: service().clock.now(), most: 2 }
+    const { minutes, keptSince } = await readTraffic(service().database, name, options)
+    assert.equal(
+      minutes.reduce((sum, { requests }) => sum + requests, 0),
+      2,
+    )
+    assert.ok(keptSince !== undefined && keptSince < options.wall)
+  })
 
-    test('payments are counted by state, and each count leads to them', async () => {
-      const { api, browser } = await enter(service())
-      await api.createPayment()
-      await browser.post('payments/new/create', { ready: 'paid' })
-      await browser.post('payments/new/create', { ready: 'paid' })
-      const page = await browser.get('')
-      const links = linksIn(page)
-      assert.equal(links.get('2 success'), 'payments?status=success')
-      assert.equal(links.get('1 created'), 'payments?status=created')
-      assert.equal(links.get('0 error'), 'payments?status=error')
-      elementWith(page, 'make-payment')
+  test('at most five lines say what needs attention, each with a button that leads to it', async t => {
+    const { api, browser } = await enter(service())
+    const { webhook } = await subscribe(t, api, {
+      description: 'Ledger feed',
+      behaviour: { onRequest: answering(401) },
     })
-  },
-  receiving,
-)
+    for (let i = 0; i < 2; i++) await cancelledPayment(api)
+    const bad = { amount: 1, reference: 'r', description: 'd', return_url: 'no host' }
+    for (let i = 0; i < 3; i++) await api.post('/v1/payments', bad)
+    await api.post('/v1/payments', { ...bad, amount: -1, return_url: 'https://x.example/' })
+    const page = await browser.get('')
+    const lines = attentionIn(page)
+    assert.match(
+      lines[0] ?? '',
+      /^2 messages to Ledger feed failed, the newest at \d\d:\d\d:\d\d: 401 Unauthorized$/,
+    )
+    for (const line of [
+      /^POST \/v1\/payments refused, at \S+: amount must be at least 0 \(you sent -1\)$/,
+      /^3 × Create a payment refused, the newest, at \S+: return_url .*\(you sent "no host"\)$/,
+    ])
+      assert.ok(
+        lines.some(each => line.test(each)),
+        lines.join('\n'),
+      )
+    const links = linksIn(page)
+    const ask = page.elements.find(each =>
+      /messages\/\w{26}\/ask$/.test(each.attributes.action ?? ''),
+    )
+    assert.match(ask?.inside.find(tagged('button'))?.text ?? '', /^Ask the receiver \(at most 45/)
+    assert.equal(links.get('Ledger feed'), `webhooks/${webhook.external_id}?delivery=FAILED`)
+    assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
+    const all = await browser.get(links.get('Show all like it') ?? '')
+    assert.match(all.text, /Refused \(4xx and 5xx\), Create a payment, P0102, about return_url/)
+    // A message that was accepted when it was sent again needs no more attention.
+    assert.equal(attentionIn(page).length, 3)
+    for (const path of [
+      '/v1/agreements/x',
+      '/v1/payments/x',
+      '/v1/webhooks/x',
+      '/v1/payments/x/events',
+      '/v1/payments/x/refunds',
+      '/v1/webhooks/x/messages',
+    ])
+      await api.get(path)
+    const more = await browser.get('')
+    assert.equal(attentionIn(more).length, 5)
+    assert.match(more.text, /And 4 more: all refused requests, all failed messages\./)
+    service().clock.advance(15 * 60_000)
+    assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
+  })
+
+  test('requests without a known key belong to no account, so each account is told how many came', async () => {
+    const { browser } = await enter(service())
+    service().clock.advance(15 * 60_000)
+    for (const path of ['', 'requests'])
+      assert.ok(!(await browser.get(path)).html.includes('id="refused-keys"'))
+    // Each instance counts its own.
+    for (const url of service().baseUrls) {
+      await fetch(`${url}/v1/payments`)
+      service().clock.advance(60_000)
+      await fetch(`${url}/v1/payments/x`, { headers: { Authorization: 'Bearer api_test_other' } })
+    }
+    const told = 'In the last 15 minutes 2 requests had no key or one that is not known here.'
+    for (const path of ['', '', 'requests', 'requests?show=refused'])
+      assert.equal(textOf(elementWith(await browser.get(path), 'refused-keys')), told)
+    service().clock.advance(14 * 60_000)
+    const [one, other] = [await browser.get(''), await browser.get('')]
+    assert.match([one, other].map(({ text }) => text).join(), /15 minutes 1 request had no key/)
+    service().clock.advance(60_000)
+    assert.ok(!(await browser.get('')).html.includes('id="refused-keys"'))
+  })
+
+  test('payments are counted by state, and each count leads to them', async () => {
+    const { api, browser } = await enter(service())
+    await api.createPayment()
+    await browser.post('payments/new/create', { ready: 'paid' })
+    await browser.post('payments/new/create', { ready: 'paid' })
+    const page = await browser.get('')
+    const links = linksIn(page)
+    assert.equal(links.get('2 success'), 'payments?status=success')
+    assert.equal(links.get('1 created'), 'payments?status=created')
+    assert.equal(links.get('0 error'), 'payments?status=error')
+    elementWith(page, 'make-payment')
+  })
+})
 
 test('the home page, the list of payments and that of deliveries read by indexes only', async t => {
   const { service, api, forget, assertPlans } = await watchedService(t)

@@ -53,157 +53,153 @@ function assertHarmless({ elements, html, status }: Shown, path: string): void {
   )
 }
 
-onEveryDatabase(
-  'The console',
-  service => {
-    /** Every page that shows one thing of the account, and the lists. */
-    async function pathsOf(room: string, api: Client): Promise<string[]> {
-      const shown = { kinds: ['api', 'page', 'out'] } as const
-      const part = { limit: 500, order: 'newest' } as const
-      const exchanges = await findExchanges(service().database, room, shown, part)
-      const webhooks: Body[] = (await api.get('/v1/webhooks')).body.results
-      const messages = await Promise.all(webhooks.map(webhook => history(api, webhook)))
-      return [
-        ...exchanges.map(({ exchange_id }) => `requests/${exchange_id}`),
-        ...new Set(
-          exchanges.flatMap(({ payment_id }) => (payment_id ? [`payments/${payment_id}`] : [])),
-        ),
-        ...webhooks.map(({ external_id }) => `webhooks/${external_id}`),
-        ...messages.flat().map(message => `messages/${message.webhook_message_id}`),
-        'requests',
-        'requests?show=refused',
-        'webhooks',
-        'signature',
-        'payments',
-      ]
+onEveryDatabase('The console', receiving, service => {
+  /** Every page that shows one thing of the account, and the lists. */
+  async function pathsOf(room: string, api: Client): Promise<string[]> {
+    const shown = { kinds: ['api', 'page', 'out'] } as const
+    const part = { limit: 500, order: 'newest' } as const
+    const exchanges = await findExchanges(service().database, room, shown, part)
+    const webhooks: Body[] = (await api.get('/v1/webhooks')).body.results
+    const messages = await Promise.all(webhooks.map(webhook => history(api, webhook)))
+    return [
+      ...exchanges.map(({ exchange_id }) => `requests/${exchange_id}`),
+      ...new Set(
+        exchanges.flatMap(({ payment_id }) => (payment_id ? [`payments/${payment_id}`] : [])),
+      ),
+      ...webhooks.map(({ external_id }) => `webhooks/${external_id}`),
+      ...messages.flat().map(message => `messages/${message.webhook_message_id}`),
+      'requests',
+      'requests?show=refused',
+      'webhooks',
+      'signature',
+      'payments',
+    ]
+  }
+  test('shows what others wrote as text, wherever it was recorded', async t => {
+    const { api, room, close } = await fillWithHostile(service())
+    t.after(close)
+    const browser = await signIn(service(), api)
+    const paths = await pathsOf(room, api)
+    assert.ok(paths.length > 10, paths.join(' '))
+    for (const path of paths) assertHarmless(await browser.get(path), path)
+    const [failed = ''] = paths.filter(path => path.startsWith('messages/'))
+    const { text } = await browser.get(failed)
+    assert.ok(text.includes(HOSTILE[0] ?? ''), 'the status line is shown')
+    const faulty = await browser.post('webhooks/new/register', {
+      callback_url: ALL_HOSTILE,
+      description: ALL_HOSTILE,
+    })
+    assertHarmless({ ...faulty, status: 200 }, 'the form')
+    const [script = ''] = HOSTILE
+    const requests = new URLSearchParams({ operation: ALL_HOSTILE })
+    assertHarmless(await browser.get(`requests?${requests}`), 'an unknown operation')
+    const query = new URLSearchParams({ q: script, status: script })
+    const list = await browser.get(`payments?${query}`)
+    assertHarmless(list, 'the filter')
+    assert.equal(elementWith(list, 'q').attributes.value, script)
+  })
+
+  test('shows the answers of receivers that are long, deep, broken or compressed', async t => {
+    const answers: ((answer: Answer) => void)[] = [
+      ({ response }) => response.writeHead(500).end('x'.repeat(65_536)),
+      ({ response }) => response.writeHead(500).end('['.repeat(10_000)),
+      ({ response }) =>
+        response.writeHead(500).end(`{"a":${'['.repeat(3_000)}${']'.repeat(3_000)}}`),
+      ({ response }) =>
+        response.writeHead(500).end(Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 0x0d, 0x0a])),
+      ({ response }) =>
+        response.writeHead(500, { 'Content-Encoding': 'gzip' }).end(gzipSync('compressed')),
+      ({ socket }) => socket.write(`HTTP/1.1 500 x\r\n${'X-Y: z\r\n'.repeat(5_000)}`),
+      ({ socket }) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'),
+      ({ socket }) => socket.end('not HTTP at all\r\n\r\n'),
+    ]
+    const receiver = await startReceiver({
+      onRequest: answer => answers[Math.floor((answer.nth - 1) / 2) % answers.length]?.(answer),
+    })
+    t.after(() => receiver.close())
+    const { api, name, browser } = await enter(service())
+    await api.post('/v1/webhooks', { callback_url: receiver.url })
+    for (const _ of answers) {
+      await cancelledPayment(api)
+      service().clock.advance(5)
     }
-    test('shows what others wrote as text, wherever it was recorded', async t => {
-      const { api, room, close } = await fillWithHostile(service())
-      t.after(close)
-      const browser = await signIn(service(), api)
-      const paths = await pathsOf(room, api)
-      assert.ok(paths.length > 10, paths.join(' '))
-      for (const path of paths) assertHarmless(await browser.get(path), path)
-      const [failed = ''] = paths.filter(path => path.startsWith('messages/'))
-      const { text } = await browser.get(failed)
-      assert.ok(text.includes(HOSTILE[0] ?? ''), 'the status line is shown')
-      const faulty = await browser.post('webhooks/new/register', {
-        callback_url: ALL_HOSTILE,
-        description: ALL_HOSTILE,
-      })
-      assertHarmless({ ...faulty, status: 200 }, 'the form')
-      const [script = ''] = HOSTILE
-      const requests = new URLSearchParams({ operation: ALL_HOSTILE })
-      assertHarmless(await browser.get(`requests?${requests}`), 'an unknown operation')
-      const query = new URLSearchParams({ q: script, status: script })
-      const list = await browser.get(`payments?${query}`)
-      assertHarmless(list, 'the filter')
-      assert.equal(elementWith(list, 'q').attributes.value, script)
-    })
+    await flush(service())
+    const paths = await pathsOf(name, api)
+    assert.equal(paths.filter(path => path.startsWith('messages/')).length, answers.length)
+    for (const path of paths) {
+      const page = await browser.get(path)
+      assertHarmless(page, path)
+      assert.ok(page.html.length < 400_000, `${path}: ${page.html.length}`)
+    }
+  })
 
-    test('shows the answers of receivers that are long, deep, broken or compressed', async t => {
-      const answers: ((answer: Answer) => void)[] = [
-        ({ response }) => response.writeHead(500).end('x'.repeat(65_536)),
-        ({ response }) => response.writeHead(500).end('['.repeat(10_000)),
-        ({ response }) =>
-          response.writeHead(500).end(`{"a":${'['.repeat(3_000)}${']'.repeat(3_000)}}`),
-        ({ response }) =>
-          response.writeHead(500).end(Buffer.from([0, 0xff, 0xed, 0xa0, 0x80, 0x0d, 0x0a])),
-        ({ response }) =>
-          response.writeHead(500, { 'Content-Encoding': 'gzip' }).end(gzipSync('compressed')),
-        ({ socket }) => socket.write(`HTTP/1.1 500 x\r\n${'X-Y: z\r\n'.repeat(5_000)}`),
-        ({ socket }) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'),
-        ({ socket }) => socket.end('not HTTP at all\r\n\r\n'),
-      ]
-      const receiver = await startReceiver({
-        onRequest: answer => answers[Math.floor((answer.nth - 1) / 2) % answers.length]?.(answer),
-      })
-      t.after(() => receiver.close())
-      const { api, name, browser } = await enter(service())
-      await api.post('/v1/webhooks', { callback_url: receiver.url })
-      for (const _ of answers) {
-        await cancelledPayment(api)
-        service().clock.advance(5)
-      }
-      await flush(service())
-      const paths = await pathsOf(name, api)
-      assert.equal(paths.filter(path => path.startsWith('messages/')).length, answers.length)
-      for (const path of paths) {
-        const page = await browser.get(path)
-        assertHarmless(page, path)
-        assert.ok(page.html.length < 400_000, `${path}: ${page.html.length}`)
-      }
-    })
+  test('shows one account nothing of another, at any address, byte for byte as for what does not exist', async t => {
+    const { api, name, browser: owner } = await enter(service())
+    const shelf = await fillAccount(service(), api)
+    t.after(shelf.close)
+    const { browser: other } = await enter(service())
+    await flush(service())
+    const byPage = Map.groupBy(await pathsOf(name, api), path => path.split('/')[0])
+    const ids = [...byPage.values()].flatMap(([path = '']) => (path.includes('/') ? [path] : []))
+    assert.equal(ids.length, 4)
+    const unknownOf = (path: string) => path.replace(/[0-9a-v]{26}/, '0'.repeat(26))
+    const [message = ''] = ids.filter(path => path.startsWith('messages/'))
+    const paths = [...ids, `signature?message=${message.split('/')[1]}`]
+    for (const path of paths) {
+      assert.equal((await owner.get(path)).status, 200, path)
+      const [theirs, unknown] = [await other.get(path), await other.get(unknownOf(path))]
+      assert.equal(theirs.status, path.startsWith('signature') ? 200 : 404, path)
+      assert.equal(theirs.html, unknown.html, path)
+      const { status, location } = await consoleOf(service()).get(path)
+      assert.deepEqual([status, location?.split('?')[0]], [303, 'sign-in'], path)
+    }
+    const count = () => shelf.receivers.reduce((sum, { requests }) => sum + requests.length, 0)
+    const open = await api.createPayment()
+    const before = count()
+    for (const [path, fields] of [
+      [`${message}/send`, {}],
+      [`payments/${open.payment_id}/complete`, { scenario: 'success' }],
+      [`payments/${open.payment_id}/cancel`, {}],
+      [`payments/${open.payment_id}/capture`, {}],
+      [`payments/${shelf.paid.payment_id}/refund`, { amount: '1' }],
+    ] as const) {
+      const theirs = await other.post(path, fields)
+      assert.equal(theirs.status, 404, path)
+      assert.equal(theirs.html, (await other.post(unknownOf(path), fields)).html, path)
+    }
+    assert.equal(count(), before)
+    const { body: untouched } = await api.get(`/v1/payments/${open.payment_id}`)
+    assert.equal(untouched.state.status, 'created')
+  })
 
-    test('shows one account nothing of another, at any address, byte for byte as for what does not exist', async t => {
-      const { api, name, browser: owner } = await enter(service())
-      const shelf = await fillAccount(service(), api)
-      t.after(shelf.close)
-      const { browser: other } = await enter(service())
-      await flush(service())
-      const byPage = Map.groupBy(await pathsOf(name, api), path => path.split('/')[0])
-      const ids = [...byPage.values()].flatMap(([path = '']) => (path.includes('/') ? [path] : []))
-      assert.equal(ids.length, 4)
-      const unknownOf = (path: string) => path.replace(/[0-9a-v]{26}/, '0'.repeat(26))
-      const [message = ''] = ids.filter(path => path.startsWith('messages/'))
-      const paths = [...ids, `signature?message=${message.split('/')[1]}`]
-      for (const path of paths) {
-        assert.equal((await owner.get(path)).status, 200, path)
-        const [theirs, unknown] = [await other.get(path), await other.get(unknownOf(path))]
-        assert.equal(theirs.status, path.startsWith('signature') ? 200 : 404, path)
-        assert.equal(theirs.html, unknown.html, path)
-        const { status, location } = await consoleOf(service()).get(path)
-        assert.deepEqual([status, location?.split('?')[0]], [303, 'sign-in'], path)
+  test('a list of one account finds nothing of another, and a link to enter leads to the own account only', async t => {
+    const owner = await service().newAccount()
+    const shelf = await fillAccount(service(), owner)
+    t.after(shelf.close)
+    const { api: stranger, browser } = await enter(service())
+    const { payment_id } = shelf.paid
+    for (const q of [payment_id, 'R-success', 'r-success']) {
+      const found = await browser.get(`payments?q=${q}`)
+      const nothing = await browser.get(`payments?q=${'0'.repeat(q.length)}`)
+      assert.equal(found.status, nothing.status, q)
+      assert.ok(!found.elements.some(({ tag }) => tag === 'tbody'), q)
+    }
+    const newest = `0${'v'.repeat(25)}`
+    for (const list of ['requests?', 'requests?show=refused&', 'payments?'])
+      for (const edge of [`before=${newest}`, '']) {
+        const { status, html } = await browser.get(list + edge)
+        assert.equal(status, 200, list)
+        assert.ok(!html.includes('R-success') && !html.includes(payment_id), list)
       }
-      const count = () => shelf.receivers.reduce((sum, { requests }) => sum + requests.length, 0)
-      const open = await api.createPayment()
-      const before = count()
-      for (const [path, fields] of [
-        [`${message}/send`, {}],
-        [`payments/${open.payment_id}/complete`, { scenario: 'success' }],
-        [`payments/${open.payment_id}/cancel`, {}],
-        [`payments/${open.payment_id}/capture`, {}],
-        [`payments/${shelf.paid.payment_id}/refund`, { amount: '1' }],
-      ] as const) {
-        const theirs = await other.post(path, fields)
-        assert.equal(theirs.status, 404, path)
-        assert.equal(theirs.html, (await other.post(unknownOf(path), fields)).html, path)
-      }
-      assert.equal(count(), before)
-      const { body: untouched } = await api.get(`/v1/payments/${open.payment_id}`)
-      assert.equal(untouched.state.status, 'created')
-    })
 
-    test('a list of one account finds nothing of another, and a link to enter leads to the own account only', async t => {
-      const owner = await service().newAccount()
-      const shelf = await fillAccount(service(), owner)
-      t.after(shelf.close)
-      const { api: stranger, browser } = await enter(service())
-      const { payment_id } = shelf.paid
-      for (const q of [payment_id, 'R-success', 'r-success']) {
-        const found = await browser.get(`payments?q=${q}`)
-        const nothing = await browser.get(`payments?q=${'0'.repeat(q.length)}`)
-        assert.equal(found.status, nothing.status, q)
-        assert.ok(!found.elements.some(({ tag }) => tag === 'tbody'), q)
-      }
-      const newest = `0${'v'.repeat(25)}`
-      for (const list of ['requests?', 'requests?show=refused&', 'payments?'])
-        for (const edge of [`before=${newest}`, '']) {
-          const { status, html } = await browser.get(list + edge)
-          assert.equal(status, 200, list)
-          assert.ok(!html.includes('R-success') && !html.includes(payment_id), list)
-        }
-
-      const { body } = await ask(service(), stranger, 'enter', { to: `payments/${payment_id}` })
-      const code = new URL(body.url).searchParams.get('code') ?? ''
-      const entered = await consoleOf(service()).post('enter', { code })
-      const inside = consoleOf(service(), cookieIn(entered))
-      assert.equal((await inside.get(`payments/${payment_id}`)).status, 404)
-      await stranger.post('/v1/webhooks', { callback_url: 'https://localhost:1/' })
-      const webhook = shelf.archive.external_id
-      assert.deepEqual(rowsOf(await browser.get(`deliveries?webhook=${webhook}`)), [])
-      assert.equal((await browser.post('deliveries/resend', { webhook })).done, 'none-failed')
-    })
-  },
-  receiving,
-)
+    const { body } = await ask(service(), stranger, 'enter', { to: `payments/${payment_id}` })
+    const code = new URL(body.url).searchParams.get('code') ?? ''
+    const entered = await consoleOf(service()).post('enter', { code })
+    const inside = consoleOf(service(), cookieIn(entered))
+    assert.equal((await inside.get(`payments/${payment_id}`)).status, 404)
+    await stranger.post('/v1/webhooks', { callback_url: 'https://localhost:1/' })
+    const webhook = shelf.archive.external_id
+    assert.deepEqual(rowsOf(await browser.get(`deliveries?webhook=${webhook}`)), [])
+    assert.equal((await browser.post('deliveries/resend', { webhook })).done, 'none-failed')
+  })
+})

@@ -22,6 +22,7 @@ import { watched } from '../../support/watched.ts'
 // What is long here is made by the page: other tests read the record from every database.
 onOneDatabase(
   'The page of a payment with a long history',
+  { ...receiving, control: true },
   service => {
     test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
       const { api, name, browser } = await enter(service())
@@ -212,5 +213,4 @@ onOneDatabase(
       assert.match(lines.at(-1) ?? '', /^http.*\/console\/payments\//)
     })
   },
-  { ...receiving, control: true },
 )

@@ -20,239 +20,235 @@ import { history, receiving, subscribe } from '../../support/subscriber.ts'
 
 const options = { ...receiving, control: true }
 
-onEveryDatabase(
-  'The page of a payment in the console',
-  service => {
-    const shown = (browser: Console, { payment_id }: Body) => browser.get(`payments/${payment_id}`)
+onEveryDatabase('The page of a payment in the console', options, service => {
+  const shown = (browser: Console, { payment_id }: Body) => browser.get(`payments/${payment_id}`)
 
-    test('shows what happened in order, with what caused what, and which webhooks got no message and why', async t => {
-      const { api, browser } = await enter(service())
-      const answer = '{"error":"bad signature"}\u202e'
-      const refusing = await subscribe(t, api, {
-        behaviour: { onRequest: ({ response }) => response.writeHead(401).end(answer) },
-      })
-      const archive = await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
-      const old = await subscribe(t, api)
-      await api.delete(`/v1/webhooks/${old.webhook.external_id}`)
-      const payment = await api.createPayment()
-      service().clock.advance(5_000)
-      await api.get(pageOf(payment))
-      service().clock.advance(5_000)
-      await api.postForm(pageOf(payment), { scenario: 'declined' })
-      for (let i = 0; i < 3; i++) {
-        service().clock.advance(1_000)
-        await api.get(`/v1/payments/${payment.payment_id}`)
-      }
+  test('shows what happened in order, with what caused what, and which webhooks got no message and why', async t => {
+    const { api, browser } = await enter(service())
+    const answer = '{"error":"bad signature"}\u202e'
+    const refusing = await subscribe(t, api, {
+      behaviour: { onRequest: ({ response }) => response.writeHead(401).end(answer) },
+    })
+    const archive = await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
+    const old = await subscribe(t, api)
+    await api.delete(`/v1/webhooks/${old.webhook.external_id}`)
+    const payment = await api.createPayment()
+    service().clock.advance(5_000)
+    await api.get(pageOf(payment))
+    service().clock.advance(5_000)
+    await api.postForm(pageOf(payment), { scenario: 'declined' })
+    for (let i = 0; i < 3; i++) {
       service().clock.advance(1_000)
-      await subscribe(t, api)
-      const page = await shown(browser, payment)
-      assert.equal(headingOf(page), 'Payment of £46.50 failed')
-      const [created, opened, chose, read, ...more] = stepsOf(page)
-      assert.deepEqual(more, [])
-      assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}\d+ ms.* created$/)
-      assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
-      assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
-      assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
-      assert.match(chose ?? '', /card_payment_failed → \S+: failed 2 attempts/)
-      assert.match(
-        chose ?? '',
-        /401 Unauthorized at [\d:]{8} in \d+ ms, at [\d:]{8} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
-      )
-      assert.match(chose ?? '', /no message to \S+: not subscribed to card_payment_failed/)
-      assert.match(chose ?? '', /no message to \S+: deactivated/)
-      assert.match(chose ?? '', /no message to \S+: registered later/)
-      assert.match(read ?? '', / GET \/v1\/payments\/\S+… → 200 .*and 2 more like it/)
-      const hrefs = page.elements.map(({ attributes }) => attributes.href ?? '')
-      const [message] = await history(api, refusing.webhook)
-      for (const href of [
-        `../messages/${message?.external_id}`,
-        `../signature?message=${message?.external_id}`,
-        `../webhooks/${archive.webhook.external_id}`,
-      ])
-        assert.ok(hrefs.includes(href), href)
-      const exchanges = hrefs.filter(href => href.startsWith('../requests/'))
-      assert.equal(exchanges.length, 6, 'four requests and two attempts')
-      for (const href of exchanges) assert.equal((await browser.get(href.slice(3))).status, 200)
-    })
+      await api.get(`/v1/payments/${payment.payment_id}`)
+    }
+    service().clock.advance(1_000)
+    await subscribe(t, api)
+    const page = await shown(browser, payment)
+    assert.equal(headingOf(page), 'Payment of £46.50 failed')
+    const [created, opened, chose, read, ...more] = stepsOf(page)
+    assert.deepEqual(more, [])
+    assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}\d+ ms.* created$/)
+    assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
+    assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
+    assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
+    assert.match(chose ?? '', /card_payment_failed → \S+: failed 2 attempts/)
+    assert.match(
+      chose ?? '',
+      /401 Unauthorized at [\d:]{8} in \d+ ms, at [\d:]{8} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
+    )
+    assert.match(chose ?? '', /no message to \S+: not subscribed to card_payment_failed/)
+    assert.match(chose ?? '', /no message to \S+: deactivated/)
+    assert.match(chose ?? '', /no message to \S+: registered later/)
+    assert.match(read ?? '', / GET \/v1\/payments\/\S+… → 200 .*and 2 more like it/)
+    const hrefs = page.elements.map(({ attributes }) => attributes.href ?? '')
+    const [message] = await history(api, refusing.webhook)
+    for (const href of [
+      `../messages/${message?.external_id}`,
+      `../signature?message=${message?.external_id}`,
+      `../webhooks/${archive.webhook.external_id}`,
+    ])
+      assert.ok(hrefs.includes(href), href)
+    const exchanges = hrefs.filter(href => href.startsWith('../requests/'))
+    assert.equal(exchanges.length, 6, 'four requests and two attempts')
+    for (const href of exchanges) assert.equal((await browser.get(href.slice(3))).status, 200)
+  })
 
-    test('every ending of an open payment is one form, the timeline says that the console did it, and only one that went well has a green banner', async t => {
-      const { api, browser } = await enter(service())
-      await subscribe(t, api)
-      const endings = [
-        ['success', 'succeeded', 'success', 'started → submitted → success', true],
-        ['declined', 'declined', 'failed', 'started → failed, P0010', false],
-        ['error', 'error', 'error', 'started → error, P0050', false],
-        ['cancel', 'cancelled', 'failed', 'started → failed, P0030', false],
-      ] as const
-      for (const [scenario, done, status, states, isGreen] of endings) {
-        const payment = await api.createPayment()
-        service().clock.advance(8)
-        const address = `payments/${payment.payment_id}`
-        const acted = await browser.post(`${address}/complete`, { scenario })
-        assert.deepEqual([acted.status, acted.location, acted.done], [303, address, done])
-        const page = await browser.get(acted.location ?? '')
-        assert.equal(headingOf(page), `Payment of £46.50 ${status}`)
-        elementWith(page, 'govuk-notification-banner-title')
-        assert.equal(page.html.includes('govuk-notification-banner--success'), isGreen)
-        const [, step = ''] = stepsOf(page)
-        assert.match(step, new RegExp(`In the console: the outcome was chosen, ${scenario}`))
-        assert.ok(step.includes(states), step)
-        assert.match(step, /delivered 1 attempt/)
-        assert.doesNotMatch(step, /not recorded/)
-        const again = await browser.post(`${address}/complete`, { scenario })
-        assert.deepEqual([again.location, again.done], [address, 'overtaken'])
-      }
+  test('every ending of an open payment is one form, the timeline says that the console did it, and only one that went well has a green banner', async t => {
+    const { api, browser } = await enter(service())
+    await subscribe(t, api)
+    const endings = [
+      ['success', 'succeeded', 'success', 'started → submitted → success', true],
+      ['declined', 'declined', 'failed', 'started → failed, P0010', false],
+      ['error', 'error', 'error', 'started → error, P0050', false],
+      ['cancel', 'cancelled', 'failed', 'started → failed, P0030', false],
+    ] as const
+    for (const [scenario, done, status, states, isGreen] of endings) {
       const payment = await api.createPayment()
-      for (const fields of [{}, { scenario: 'toString' }]) {
-        const { status } = await browser.post(`payments/${payment.payment_id}/complete`, fields)
-        assert.equal(status, 400)
-      }
-    })
-
-    test('a webhook that was told of some changes only is in one line, with the reason', async t => {
-      const { api } = await service().newNamedAccount()
-      await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
-      const { payment_id } = await paidPayment(api)
-      const page = await (await signIn(service(), api)).get(`payments/${payment_id}`)
-      assert.match(
-        page.text,
-        /1 attempt, 200 OK; no other message: not subscribed to card_payment_succeeded/,
-      )
-    })
-
-    test('a refund through the API is one step, with its request and its effects', async t => {
-      const { api, browser } = await enter(service())
-      await subscribe(t, api)
-      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
-      await authorise(api, payment)
       service().clock.advance(8)
-      const amounts = { amount: 650, refund_amount_available: 4650 }
-      await api.post(`/v1/payments/${payment.payment_id}/refunds`, amounts)
-      const [, , refund = '', ...more] = stepsOf(await shown(browser, payment))
-      assert.deepEqual(more, [])
-      assert.match(refund, / POST \S+…\/refunds → 202 ?\d+ ms.* refund of £6\.50, /)
-      assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
-    })
+      const address = `payments/${payment.payment_id}`
+      const acted = await browser.post(`${address}/complete`, { scenario })
+      assert.deepEqual([acted.status, acted.location, acted.done], [303, address, done])
+      const page = await browser.get(acted.location ?? '')
+      assert.equal(headingOf(page), `Payment of £46.50 ${status}`)
+      elementWith(page, 'govuk-notification-banner-title')
+      assert.equal(page.html.includes('govuk-notification-banner--success'), isGreen)
+      const [, step = ''] = stepsOf(page)
+      assert.match(step, new RegExp(`In the console: the outcome was chosen, ${scenario}`))
+      assert.ok(step.includes(states), step)
+      assert.match(step, /delivered 1 attempt/)
+      assert.doesNotMatch(step, /not recorded/)
+      const again = await browser.post(`${address}/complete`, { scenario })
+      assert.deepEqual([again.location, again.done], [address, 'overtaken'])
+    }
+    const payment = await api.createPayment()
+    for (const fields of [{}, { scenario: 'toString' }]) {
+      const { status } = await browser.post(`payments/${payment.payment_id}/complete`, fields)
+      assert.equal(status, 400)
+    }
+  })
 
-    test('the timeline knows actions by the operationIds of the endpoints', async () => {
-      const paths: object[] = []
-      for (const path of ['/openapi.json', '/control/openapi.json']) {
-        const document = (await (await fetch(service().baseUrl + path)).json()) as Body
-        paths.push(...Object.values<object>(document.paths))
-      }
-      const operations = paths.flatMap(path => Object.values<Body>(path as Record<string, Body>))
-      const ids = new Set(operations.map(({ operationId }) => operationId))
-      for (const name of Object.keys(actions)) assert.ok(ids.has(name), name)
-    })
+  test('a webhook that was told of some changes only is in one line, with the reason', async t => {
+    const { api } = await service().newNamedAccount()
+    await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
+    const { payment_id } = await paidPayment(api)
+    const page = await (await signIn(service(), api)).get(`payments/${payment_id}`)
+    assert.match(
+      page.text,
+      /1 attempt, 200 OK; no other message: not subscribed to card_payment_succeeded/,
+    )
+  })
 
-    test('a payment is captured, cancelled and refunded, and a wrong amount is explained', async () => {
-      const { api, browser } = await enter(service())
-      const act = async (payment: Body, action: string, fields = {}) =>
-        browser.post(`payments/${payment.payment_id}/${action}`, fields)
-      const stateOf = async ({ payment_id }: Body) =>
-        (await api.get(`/v1/payments/${payment_id}`)).body
-      const delayed = await api.createPayment({ delayed_capture: true })
-      service().clock.advance(8)
-      const authorised = await act(delayed, 'complete', { scenario: 'success' })
-      assert.equal(authorised.done, 'authorised')
-      assert.equal((await act(delayed, 'capture')).done, 'succeeded')
-      assert.equal((await act(delayed, 'cancel')).done, 'overtaken')
-      for (const amount of ['', '0', '46.51', '1.505']) {
-        const refused = await act(delayed, 'refund', { amount })
-        assert.equal(refused.status, 400, amount)
-        const error = elementWith(refused, 'amount-error').text
-        assert.equal(error, 'Error: Enter an amount in pounds from £0.01 to £46.50')
-        assert.equal(elementWith(refused, 'amount').attributes.value, amount)
-      }
-      service().clock.advance(8)
-      assert.equal((await act(delayed, 'refund', { amount: ' £6.50 ' })).done, 'refunded')
-      const page = await browser.get(`payments/${delayed.payment_id}`)
-      assert.equal(elementWith(page, 'amount').attributes.value, '40.00')
-      // The action of a person is not recorded by an instance.
-      if (service().kind === 'sqlite') assert.doesNotMatch(page.text, /Several instances/)
-      assert.match(stepsOf(page).at(-1) ?? '', /In the console: a refund was made refund of £6\.50/)
-      await act(delayed, 'refund', { amount: '40' })
-      assert.equal((await stateOf(delayed)).refund_summary.status, 'full')
-      assert.equal((await act(delayed, 'refund')).done, 'overtaken')
-      const web = await api.createPayment()
-      assert.equal((await act(web, 'cancel')).done, 'cancelled-by-api')
-      assert.equal((await stateOf(web)).state.code, 'P0040')
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      assert.equal((await act(moto, 'cancel')).done, 'cancelled-by-api')
-      assert.equal((await stateOf(moto)).state.code, 'P0040')
-      const card = await api.createPayment({ authorisation_mode: 'moto_api' })
-      assert.equal((await act(card, 'complete', { scenario: 'cancel' })).done, 'overtaken')
-      assert.equal((await act(card, 'complete', { scenario: 'declined' })).done, 'declined')
-      assert.equal((await stateOf(card)).state.code, 'P0010')
-    })
+  test('a refund through the API is one step, with its request and its effects', async t => {
+    const { api, browser } = await enter(service())
+    await subscribe(t, api)
+    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+    await authorise(api, payment)
+    service().clock.advance(8)
+    const amounts = { amount: 650, refund_amount_available: 4650 }
+    await api.post(`/v1/payments/${payment.payment_id}/refunds`, amounts)
+    const [, , refund = '', ...more] = stepsOf(await shown(browser, payment))
+    assert.deepEqual(more, [])
+    assert.match(refund, / POST \S+…\/refunds → 202 ?\d+ ms.* refund of £6\.50, /)
+    assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
+  })
 
-    test('control is named as the one who acted, and what was not recorded stands alone', async () => {
-      const { api, browser } = await enter(service())
-      const payment = await api.createPayment()
-      const path = `payments/${payment.payment_id}/complete`
-      service().clock.advance(8)
-      await ask(service(), api, path, { scenario: 'success' })
-      const [, step = ''] = stepsOf(await shown(browser, payment))
-      assert.match(step, /Through \/control: the outcome was chosen, success/)
-      const built = await ask(service(), api, 'payments', { scenario: 'success', refund: 100 })
-      const [only = '', ...more] = stepsOf(await shown(browser, built.body))
-      assert.deepEqual(more, [])
-      assert.match(only, /Through \/control: the payment was made and brought into its state/)
-      assert.match(only, /created → started → submitted → success/)
+  test('the timeline knows actions by the operationIds of the endpoints', async () => {
+    const paths: object[] = []
+    for (const path of ['/openapi.json', '/control/openapi.json']) {
+      const document = (await (await fetch(service().baseUrl + path)).json()) as Body
+      paths.push(...Object.values<object>(document.paths))
+    }
+    const operations = paths.flatMap(path => Object.values<Body>(path as Record<string, Body>))
+    const ids = new Set(operations.map(({ operationId }) => operationId))
+    for (const name of Object.keys(actions)) assert.ok(ids.has(name), name)
+  })
 
-      service().clock.advance(1_000)
-      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 200 })
-      await flush(service())
-      const sql = 'delete from exchanges where payment_id = $1'
-      await service().database.write([{ sql, values: [payment.payment_id] }])
-      const page = await shown(browser, payment)
-      const [created, states, refunded, ...rest] = stepsOf(page)
-      assert.deepEqual(rest, [])
-      assert.match(created ?? '', /Request not recorded created$/)
-      assert.match(states ?? '', /Request not recorded started → submitted → success$/)
-      assert.match(refunded ?? '', /Refund: request not recorded refund of £2\.00/)
-      assert.match(page.text, /the account has no webhook\. Register one/)
-    })
+  test('a payment is captured, cancelled and refunded, and a wrong amount is explained', async () => {
+    const { api, browser } = await enter(service())
+    const act = async (payment: Body, action: string, fields = {}) =>
+      browser.post(`payments/${payment.payment_id}/${action}`, fields)
+    const stateOf = async ({ payment_id }: Body) =>
+      (await api.get(`/v1/payments/${payment_id}`)).body
+    const delayed = await api.createPayment({ delayed_capture: true })
+    service().clock.advance(8)
+    const authorised = await act(delayed, 'complete', { scenario: 'success' })
+    assert.equal(authorised.done, 'authorised')
+    assert.equal((await act(delayed, 'capture')).done, 'succeeded')
+    assert.equal((await act(delayed, 'cancel')).done, 'overtaken')
+    for (const amount of ['', '0', '46.51', '1.505']) {
+      const refused = await act(delayed, 'refund', { amount })
+      assert.equal(refused.status, 400, amount)
+      const error = elementWith(refused, 'amount-error').text
+      assert.equal(error, 'Error: Enter an amount in pounds from £0.01 to £46.50')
+      assert.equal(elementWith(refused, 'amount').attributes.value, amount)
+    }
+    service().clock.advance(8)
+    assert.equal((await act(delayed, 'refund', { amount: ' £6.50 ' })).done, 'refunded')
+    const page = await browser.get(`payments/${delayed.payment_id}`)
+    assert.equal(elementWith(page, 'amount').attributes.value, '40.00')
+    // The action of a person is not recorded by an instance.
+    if (service().kind === 'sqlite') assert.doesNotMatch(page.text, /Several instances/)
+    assert.match(stepsOf(page).at(-1) ?? '', /In the console: a refund was made refund of £6\.50/)
+    await act(delayed, 'refund', { amount: '40' })
+    assert.equal((await stateOf(delayed)).refund_summary.status, 'full')
+    assert.equal((await act(delayed, 'refund')).done, 'overtaken')
+    const web = await api.createPayment()
+    assert.equal((await act(web, 'cancel')).done, 'cancelled-by-api')
+    assert.equal((await stateOf(web)).state.code, 'P0040')
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+    assert.equal((await act(moto, 'cancel')).done, 'cancelled-by-api')
+    assert.equal((await stateOf(moto)).state.code, 'P0040')
+    const card = await api.createPayment({ authorisation_mode: 'moto_api' })
+    assert.equal((await act(card, 'complete', { scenario: 'cancel' })).done, 'overtaken')
+    assert.equal((await act(card, 'complete', { scenario: 'declined' })).done, 'declined')
+    assert.equal((await stateOf(card)).state.code, 'P0010')
+  })
 
-    test('tokens are masked everywhere but in the link to the payment page', async () => {
-      const { api, browser } = await enter(service())
-      const payment = await api.createPayment({ metadata: { note: 'x' } })
-      service().clock.advance(8)
-      await api.get(pageOf(payment))
-      const token = new URL(pageOf(payment)).pathname.split('/').at(-1) ?? ''
-      const secret = token.slice(26)
-      const page = await shown(browser, payment)
-      const parts = page.html.split(secret)
-      assert.equal(parts.length, 2, 'it is there once')
-      assert.match(parts[0] ?? '', /<a href="[^"]+\/secure\/[0-9a-v]{26}$/)
-      const [text = '', json = '', ...more] = page.elements
-        .filter(tagged('pre'))
-        .map(each => each.text)
-      assert.deepEqual(more, [])
-      const resource = JSON.parse(json)
-      assert.match(text, /^\s*.*: £46\.50, started\nPayment [0-9a-v]{26}\n/)
-      assert.ok(text.trim().endsWith(`/console/payments/${payment.payment_id}`), text)
-      const download = await browser.get(`payments/${payment.payment_id}/report.json`)
-      assert.match(
-        download.headers.get('content-disposition') ?? '',
-        /^attachment; filename="payment-/,
-      )
-      const report = JSON.parse(download.html)
-      assert.ok(!download.html.includes(secret))
-      assert.equal(resource._links.next_url.href, `${pageOf(payment).slice(0, -26)}…`)
-      assert.deepEqual(report.payment, resource)
-      const operations = report.exchanges.map(({ operation }: Body) => operation)
-      assert.deepEqual(operations, ['createPayment', 'openPaymentPage'])
-      assert.ok(!page.html.includes(api.key ?? ''))
-    })
+  test('control is named as the one who acted, and what was not recorded stands alone', async () => {
+    const { api, browser } = await enter(service())
+    const payment = await api.createPayment()
+    const path = `payments/${payment.payment_id}/complete`
+    service().clock.advance(8)
+    await ask(service(), api, path, { scenario: 'success' })
+    const [, step = ''] = stepsOf(await shown(browser, payment))
+    assert.match(step, /Through \/control: the outcome was chosen, success/)
+    const built = await ask(service(), api, 'payments', { scenario: 'success', refund: 100 })
+    const [only = '', ...more] = stepsOf(await shown(browser, built.body))
+    assert.deepEqual(more, [])
+    assert.match(only, /Through \/control: the payment was made and brought into its state/)
+    assert.match(only, /created → started → submitted → success/)
 
-    test('a payment that is gone has no page', async () => {
-      const { api } = await enter(service())
-      const payment = await api.createPayment()
-      service().clock.advance(7 * 24 * 60 * 60 * 1000)
-      const gone = await shown(await signIn(service(), api), payment)
-      assert.deepEqual([gone.status, headingOf(gone)], [404, 'Page not found'])
-    })
-  },
-  options,
-)
+    service().clock.advance(1_000)
+    await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 200 })
+    await flush(service())
+    const sql = 'delete from exchanges where payment_id = $1'
+    await service().database.write([{ sql, values: [payment.payment_id] }])
+    const page = await shown(browser, payment)
+    const [created, states, refunded, ...rest] = stepsOf(page)
+    assert.deepEqual(rest, [])
+    assert.match(created ?? '', /Request not recorded created$/)
+    assert.match(states ?? '', /Request not recorded started → submitted → success$/)
+    assert.match(refunded ?? '', /Refund: request not recorded refund of £2\.00/)
+    assert.match(page.text, /the account has no webhook\. Register one/)
+  })
+
+  test('tokens are masked everywhere but in the link to the payment page', async () => {
+    const { api, browser } = await enter(service())
+    const payment = await api.createPayment({ metadata: { note: 'x' } })
+    service().clock.advance(8)
+    await api.get(pageOf(payment))
+    const token = new URL(pageOf(payment)).pathname.split('/').at(-1) ?? ''
+    const secret = token.slice(26)
+    const page = await shown(browser, payment)
+    const parts = page.html.split(secret)
+    assert.equal(parts.length, 2, 'it is there once')
+    assert.match(parts[0] ?? '', /<a href="[^"]+\/secure\/[0-9a-v]{26}$/)
+    const [text = '', json = '', ...more] = page.elements
+      .filter(tagged('pre'))
+      .map(each => each.text)
+    assert.deepEqual(more, [])
+    const resource = JSON.parse(json)
+    assert.match(text, /^\s*.*: £46\.50, started\nPayment [0-9a-v]{26}\n/)
+    assert.ok(text.trim().endsWith(`/console/payments/${payment.payment_id}`), text)
+    const download = await browser.get(`payments/${payment.payment_id}/report.json`)
+    assert.match(
+      download.headers.get('content-disposition') ?? '',
+      /^attachment; filename="payment-/,
+    )
+    const report = JSON.parse(download.html)
+    assert.ok(!download.html.includes(secret))
+    assert.equal(resource._links.next_url.href, `${pageOf(payment).slice(0, -26)}…`)
+    assert.deepEqual(report.payment, resource)
+    const operations = report.exchanges.map(({ operation }: Body) => operation)
+    assert.deepEqual(operations, ['createPayment', 'openPaymentPage'])
+    assert.ok(!page.html.includes(api.key ?? ''))
+  })
+
+  test('a payment that is gone has no page', async () => {
+    const { api } = await enter(service())
+    const payment = await api.createPayment()
+    service().clock.advance(7 * 24 * 60 * 60 * 1000)
+    const gone = await shown(await signIn(service(), api), payment)
+    assert.deepEqual([gone.status, headingOf(gone)], [404, 'Page not found'])
+  })
+})

@@ -11,178 +11,171 @@ import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const PLANNED = 'What is planned, in the order in which it is looked at'
 
-onSharedDatabases(
-  'Scenarios in the console',
-  service => {
-    test('the page of a charge that waits, and of a payment that is submitted, has a button for each of its ends', async () => {
-      const { api, browser } = await enter(service(), 'govuk-pay')
-      const agreement_id = await activeAgreement(api)
-      const charge = { authorisation_mode: 'agreement', agreement_id }
-      const submitted = { scenario: 'success', confirm: false }
-      const make = async (fields: object): Promise<Body> =>
-        (await ask(service(), api, 'payments', fields)).body
-      for (const [given, scenario, end, others] of [
-        [charge, 'success', 'success', ['declined', 'error']],
-        [{ ...charge, hold: true }, 'declined', 'P0010', ['error', 'success']],
-        [submitted, 'success', 'success', ['cancel']],
-        [submitted, 'cancel', 'P0030', ['success']],
-        [{ scenario: 'success', capture: 'held' }, 'capture-error', 'P0050', ['capture']],
-      ] as const) {
-        const payment = await make(given)
-        const page = await browser.get(`payments/${payment.payment_id}`)
-        const buttons = page.elements
-          .filter(tagged('button'))
-          .map(({ attributes }) => attributes.id ?? '')
-          .filter(id => id.startsWith('choose-'))
-        const expected = [scenario, ...others].map(each => `choose-${each}`)
-        assert.deepEqual(buttons.toSorted(), expected.toSorted())
-        const hasPage = page.html.includes('id="open-payment-page"')
-        assert.equal(hasPage, given === submitted, 'only a web payment has a page')
-        await browser.post(`payments/${payment.payment_id}/complete`, { scenario })
-        const { state } = await read(api, payment)
-        assert.equal(state.code ?? state.status, end)
-      }
-    })
+onSharedDatabases('Scenarios in the console', { control: true }, service => {
+  test('the page of a charge that waits, and of a payment that is submitted, has a button for each of its ends', async () => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const agreement_id = await activeAgreement(api)
+    const charge = { authorisation_mode: 'agreement', agreement_id }
+    const submitted = { scenario: 'success', confirm: false }
+    const make = async (fields: object): Promise<Body> =>
+      (await ask(service(), api, 'payments', fields)).body
+    for (const [given, scenario, end, others] of [
+      [charge, 'success', 'success', ['declined', 'error']],
+      [{ ...charge, hold: true }, 'declined', 'P0010', ['error', 'success']],
+      [submitted, 'success', 'success', ['cancel']],
+      [submitted, 'cancel', 'P0030', ['success']],
+      [{ scenario: 'success', capture: 'held' }, 'capture-error', 'P0050', ['capture']],
+    ] as const) {
+      const payment = await make(given)
+      const page = await browser.get(`payments/${payment.payment_id}`)
+      const buttons = page.elements
+        .filter(tagged('button'))
+        .map(({ attributes }) => attributes.id ?? '')
+        .filter(id => id.startsWith('choose-'))
+      const expected = [scenario, ...others].map(each => `choose-${each}`)
+      assert.deepEqual(buttons.toSorted(), expected.toSorted())
+      const hasPage = page.html.includes('id="open-payment-page"')
+      assert.equal(hasPage, given === submitted, 'only a web payment has a page')
+      await browser.post(`payments/${payment.payment_id}/complete`, { scenario })
+      const { state } = await read(api, payment)
+      assert.equal(state.code ?? state.status, end)
+    }
+  })
 
-    test('what the next request does is planned, listed with what it did, and removed, and the plan is that of control', async () => {
-      const { api, browser } = await enter(service())
-      const plan = (fields: Record<string, string>) => browser.post('accounts/plan', fields)
-      for (const [fields, field, error] of [
-        [{}, 'scenario', /Choose what is to happen/],
-        [{ scenario: 'held' }, 'scenario', /Choose/],
-        [{ scenario: 'declined', agreement: 'x' }, 'agreement', /Enter the ID of an agreement/],
-        [{ scenario: 'cancel', agreement: '0'.repeat(26) }, 'scenario', /must be one of/],
-      ] as const) {
-        const refused = await plan({ ...fields })
-        assert.equal(refused.status, 400, refused.text)
-        assert.match(elementWith(refused, `${field}-error`).text, error)
-      }
-      const { location, done } = await plan({ scenario: 'declined', reference: 'R-planned' })
-      assert.deepEqual([location, done], ['accounts', 'planned'])
-      await plan({ scenario: '429', times: 'always' })
-      await plan({ scenario: 'refund-error' })
-      await ask(service(), api, 'plans', { delay: [10, 20] })
-      const { body } = await ask(service(), api, 'plans')
-      const [first, second, , last] = body.results
-      assert.deepEqual(
-        [first.scenario, first.given, first.times],
-        ['declined', { reference: 'R-planned' }, 1],
-      )
-      assert.deepEqual([second.answer, second.on], [{ status: 429 }, 'createPayment'])
-      await browser.post('accounts/remove-plan', { plan_id: second.plan_id })
-      const payment = await api.createPayment({ reference: 'R-planned' })
-      await api.get(new URL(payment._links.next_url.href).pathname)
-      const { body: read } = await api.get(`/v1/payments/${payment.payment_id}`)
-      assert.equal(read.state.code, 'P0010', 'the plan acts when the page is opened')
-      const rows = rowsOf(await browser.get('accounts'), PLANNED)
-      assert.deepEqual(
-        rows.map(([what = '', which, often, did]) => [
-          /^[^{\n]+/.exec(what)?.[0].trim(),
-          which,
-          often,
-          did,
-        ]),
-        [
-          ['Payment: declined', 'reference R-planned', 'once', 'acted 1 time'],
-          ['Refund: fails after it was accepted', 'any', 'once', 'nothing yet'],
-          ['A plan for any request', 'any', 'once', 'acted 1 time, met 3 times'],
-        ],
-      )
-      await browser.post('accounts/remove-plan', { plan_id: last.plan_id })
-      assert.equal((await ask(service(), api, 'plans')).body.results.length, 2)
-    })
+  test('what the next request does is planned, listed with what it did, and removed, and the plan is that of control', async () => {
+    const { api, browser } = await enter(service())
+    const plan = (fields: Record<string, string>) => browser.post('accounts/plan', fields)
+    for (const [fields, field, error] of [
+      [{}, 'scenario', /Choose what is to happen/],
+      [{ scenario: 'held' }, 'scenario', /Choose/],
+      [{ scenario: 'declined', agreement: 'x' }, 'agreement', /Enter the ID of an agreement/],
+      [{ scenario: 'cancel', agreement: '0'.repeat(26) }, 'scenario', /must be one of/],
+    ] as const) {
+      const refused = await plan({ ...fields })
+      assert.equal(refused.status, 400, refused.text)
+      assert.match(elementWith(refused, `${field}-error`).text, error)
+    }
+    const { location, done } = await plan({ scenario: 'declined', reference: 'R-planned' })
+    assert.deepEqual([location, done], ['accounts', 'planned'])
+    await plan({ scenario: '429', times: 'always' })
+    await plan({ scenario: 'refund-error' })
+    await ask(service(), api, 'plans', { delay: [10, 20] })
+    const { body } = await ask(service(), api, 'plans')
+    const [first, second, , last] = body.results
+    assert.deepEqual(
+      [first.scenario, first.given, first.times],
+      ['declined', { reference: 'R-planned' }, 1],
+    )
+    assert.deepEqual([second.answer, second.on], [{ status: 429 }, 'createPayment'])
+    await browser.post('accounts/remove-plan', { plan_id: second.plan_id })
+    const payment = await api.createPayment({ reference: 'R-planned' })
+    await api.get(new URL(payment._links.next_url.href).pathname)
+    const { body: read } = await api.get(`/v1/payments/${payment.payment_id}`)
+    assert.equal(read.state.code, 'P0010', 'the plan acts when the page is opened')
+    const rows = rowsOf(await browser.get('accounts'), PLANNED)
+    assert.deepEqual(
+      rows.map(([what = '', which, often, did]) => [
+        /^[^{\n]+/.exec(what)?.[0].trim(),
+        which,
+        often,
+        did,
+      ]),
+      [
+        ['Payment: declined', 'reference R-planned', 'once', 'acted 1 time'],
+        ['Refund: fails after it was accepted', 'any', 'once', 'nothing yet'],
+        ['A plan for any request', 'any', 'once', 'acted 1 time, met 3 times'],
+      ],
+    )
+    await browser.post('accounts/remove-plan', { plan_id: last.plan_id })
+    assert.equal((await ask(service(), api, 'plans')).body.results.length, 2)
+  })
 
-    test('the clock moves by a step or to a time, does what falls due, and goes back to now with an empty account', async () => {
-      const { api, browser } = await enter(service(), 'govuk-pay')
-      const { payment_id } = await api.createPayment()
-      const clock = async () => (await ask(service(), api, 'clock')).body
-      const before = Date.parse((await clock()).now)
-      for (const advance of ['5000', '7200000'])
-        assert.equal((await browser.post('accounts/clock', { advance })).done, 'clock-moved')
-      assert.ok(Date.parse((await clock()).now) - before >= 7_205_000)
-      const { body } = await api.get(`/v1/payments/${payment_id}`)
-      assert.equal(body.state.code, 'P0020', 'it has expired')
-      for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
-        const refused = await browser.post('accounts/clock', { to })
-        assert.match(elementWith(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
-      }
-      await browser.post('accounts/clock', { to: '2026-12-01 08:20' })
-      assert.match((await clock()).now, /^2026-12-01T08:20:/)
-      assert.equal((await browser.post('accounts/reset')).done, 'emptied')
-      assert.ok(Date.parse((await clock()).now) - before < DAY)
-      assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 404)
-    })
+  test('the clock moves by a step or to a time, does what falls due, and goes back to now with an empty account', async () => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const { payment_id } = await api.createPayment()
+    const clock = async () => (await ask(service(), api, 'clock')).body
+    const before = Date.parse((await clock()).now)
+    for (const advance of ['5000', '7200000'])
+      assert.equal((await browser.post('accounts/clock', { advance })).done, 'clock-moved')
+    assert.ok(Date.parse((await clock()).now) - before >= 7_205_000)
+    const { body } = await api.get(`/v1/payments/${payment_id}`)
+    assert.equal(body.state.code, 'P0020', 'it has expired')
+    for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
+      const refused = await browser.post('accounts/clock', { to })
+      assert.match(elementWith(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
+    }
+    await browser.post('accounts/clock', { to: '2026-12-01 08:20' })
+    assert.match((await clock()).now, /^2026-12-01T08:20:/)
+    assert.equal((await browser.post('accounts/reset')).done, 'emptied')
+    assert.ok(Date.parse((await clock()).now) - before < DAY)
+    assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 404)
+  })
 
-    test('a payment and a charge that are made here end as their forms say', async () => {
-      const { api, browser } = await enter(service(), 'govuk-pay')
-      const agreement_id = await activeAgreement(api)
-      const form = { amount: '5', reference: 'R-s', description: 'd', mode: 'web' }
-      const make = (scenario: string, more = {}) =>
-        browser.post('payments/new/create', { ...form, scenario, ...more })
-      const refused = await make('cancel', { mode: 'moto_api' })
-      assert.match(
-        elementWith(refused, 'scenario-error').text,
-        /How it ends must be one of success/,
-      )
-      const made = await make('capture-held')
-      const payment = await read(api, { payment_id: made.location?.split('/')[1] })
-      assert.equal(payment.state.status, 'created', 'until its page is opened')
-      await api.get(new URL(payment._links.next_url.href).pathname)
-      assert.equal((await read(api, payment)).state.status, 'success')
-      const charged = await browser.post(`agreements/${agreement_id}/charge`, {
-        amount: '5',
-        scenario: 'retry',
-      })
-      await ask(service(), api, 'clock', { advance: 2_000 })
-      const charge = await read(api, { payment_id: charged.location?.split('/')[1] })
-      assert.deepEqual([charge.state.code, charge.state.can_retry], ['P0010', true])
+  test('a payment and a charge that are made here end as their forms say', async () => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const agreement_id = await activeAgreement(api)
+    const form = { amount: '5', reference: 'R-s', description: 'd', mode: 'web' }
+    const make = (scenario: string, more = {}) =>
+      browser.post('payments/new/create', { ...form, scenario, ...more })
+    const refused = await make('cancel', { mode: 'moto_api' })
+    assert.match(elementWith(refused, 'scenario-error').text, /How it ends must be one of success/)
+    const made = await make('capture-held')
+    const payment = await read(api, { payment_id: made.location?.split('/')[1] })
+    assert.equal(payment.state.status, 'created', 'until its page is opened')
+    await api.get(new URL(payment._links.next_url.href).pathname)
+    assert.equal((await read(api, payment)).state.status, 'success')
+    const charged = await browser.post(`agreements/${agreement_id}/charge`, {
+      amount: '5',
+      scenario: 'retry',
     })
+    await ask(service(), api, 'clock', { advance: 2_000 })
+    const charge = await read(api, { payment_id: charged.location?.split('/')[1] })
+    assert.deepEqual([charge.state.code, charge.state.can_retry], ['P0010', true])
+  })
 
-    test('the banner after a charge says how it ended, or that its end comes later', async () => {
-      for (const [behaviour, scenario, done] of [
-        ['specification', '', 'succeeded'],
-        ['specification', 'retry', 'declined'],
-        ['specification', 'charge-error', 'error'],
-        ['govuk-pay', '', 'charged'],
-        ['govuk-pay', 'held', 'charged'],
-      ] as const) {
-        const { api, browser } = await enter(service(), behaviour)
-        const charge = `agreements/${await activeAgreement(api)}/charge`
-        const charged = await browser.post(charge, { amount: '5', scenario })
-        assert.equal(charged.done, done, `${behaviour} ${scenario}`)
-      }
-    })
+  test('the banner after a charge says how it ended, or that its end comes later', async () => {
+    for (const [behaviour, scenario, done] of [
+      ['specification', '', 'succeeded'],
+      ['specification', 'retry', 'declined'],
+      ['specification', 'charge-error', 'error'],
+      ['govuk-pay', '', 'charged'],
+      ['govuk-pay', 'held', 'charged'],
+    ] as const) {
+      const { api, browser } = await enter(service(), behaviour)
+      const charge = `agreements/${await activeAgreement(api)}/charge`
+      const charged = await browser.post(charge, { amount: '5', scenario })
+      assert.equal(charged.done, done, `${behaviour} ${scenario}`)
+    }
+  })
 
-    test('a situation of the check that is not met has its button', async () => {
-      const { api, browser } = await enter(service())
-      const page = await browser.get('check')
-      assert.equal(elementWith(page, 'a-card-is-declined').text, 'Plan it')
-      const { location, done } = await browser.post('check/make', {
-        situation: 'A card is declined',
-      })
-      assert.deepEqual([location, done], ['check', 'planned'])
-      const { body } = await ask(service(), api, 'plans')
-      assert.deepEqual([body.results[0].scenario, body.results.length], ['declined', 1])
-      assert.equal((await browser.post('check/make', { situation: 'A card' })).status, 400)
+  test('a situation of the check that is not met has its button', async () => {
+    const { api, browser } = await enter(service())
+    const page = await browser.get('check')
+    assert.equal(elementWith(page, 'a-card-is-declined').text, 'Plan it')
+    const { location, done } = await browser.post('check/make', {
+      situation: 'A card is declined',
     })
+    assert.deepEqual([location, done], ['check', 'planned'])
+    const { body } = await ask(service(), api, 'plans')
+    assert.deepEqual([body.results[0].scenario, body.results.length], ['declined', 1])
+    assert.equal((await browser.post('check/make', { situation: 'A card' })).status, 400)
+  })
 
-    test('with control on the check shows a command only behind its button, also for what needs another behaviour or a probe', async () => {
-      const { api, browser } = await enter(service())
-      await api.post('/v1/webhooks', { callback_url: 'https://1.1.1.1/webhooks' })
-      const page = await browser.get('check')
-      const rows = rowsOf(page, 'Situations of production')
-      const bare = rows.filter(([, , how = '']) => /^(?:curl|farthing)/.test(how))
-      assert.deepEqual(bare, [])
-      const leadsTo = (id: string) => elementWith(page, id).attributes.href
-      const expires = 'the-user-abandons-the-payment-and-it-expires'
-      assert.equal(leadsTo(expires), '../console/accounts#name')
-      assert.equal(leadsTo('a-message-comes-twice'), 'webhooks')
-      const situation = 'The user abandons the payment, and it expires'
-      assert.equal((await browser.post('check/make', { situation })).status, 400)
-    })
-  },
-  { control: true },
-)
+  test('with control on the check shows a command only behind its button, also for what needs another behaviour or a probe', async () => {
+    const { api, browser } = await enter(service())
+    await api.post('/v1/webhooks', { callback_url: 'https://1.1.1.1/webhooks' })
+    const page = await browser.get('check')
+    const rows = rowsOf(page, 'Situations of production')
+    const bare = rows.filter(([, , how = '']) => /^(?:curl|farthing)/.test(how))
+    assert.deepEqual(bare, [])
+    const leadsTo = (id: string) => elementWith(page, id).attributes.href
+    const expires = 'the-user-abandons-the-payment-and-it-expires'
+    assert.equal(leadsTo(expires), '../console/accounts#name')
+    assert.equal(leadsTo('a-message-comes-twice'), 'webhooks')
+    const situation = 'The user abandons the payment, and it expires'
+    assert.equal((await browser.post('check/make', { situation })).status, 400)
+  })
+})
 
 onOneDatabase('The console without control', service => {
   test('without control the pages say who can switch it on, and no form of them does anything', async () => {

@@ -23,46 +23,42 @@ function compare(
 
 const resultOf = (page: Shown): string => textOf(elementWith(page, 'result'))
 
-onEveryDatabase(
-  'The signature workbench',
-  service => {
-    test('offers the newest messages, and compares with the one that was picked what is entered', async t => {
-      const { api, browser } = await enter(service())
-      const shelf = await fillAccount(service(), api)
-      t.after(shelf.close)
-      const { failed, delivered, archive, ledger } = shelf
-      const [message] = failed
-      const page = await browser.get(`signature?message=${message.webhook_message_id}`)
-      const options = elementWith(page, 'message').inside.filter(tagged('option'))
-      assert.ok(options.length > failed.length + delivered.length)
-      const picked = options.filter(({ attributes }) => attributes.selected === '')
-      assert.deepEqual(
-        picked.map(({ attributes }) => attributes.value),
-        [message.webhook_message_id],
-      )
-      const kept = JSON.stringify(message.body)
-      const given = { message: message.webhook_message_id }
-      const key = archive.signing_key
-      for (const [fields, says] of [
-        [{ header: hex(kept, key) }, /^Match It matches: the header is right\.$/],
-        [{ text: kept, key }, /^No mistake found .*: key and body are right/],
-        [{ text: `${kept}\r\n` }, /^No match .* with a newline at its end\..*express\.raw/],
-        [{ key: ledger.signing_key }, /is the signing key of Ledger feed, .* the key of Archive/],
-        [{ computed: 'f'.repeat(64) }, new RegExp(`Show the signing key Of Archive: ${key} `)],
-        [{ text: kept.replace('4650', '4651') }, /first byte that differs is byte \d+, counted/],
-        [
-          { header: hex(JSON.stringify(delivered[0].body), ledger.signing_key) },
-          /The header is the signature of \w{26}\./,
-        ],
-      ] as const) {
-        const answer = await compare(browser, { ...given, ...fields })
-        assert.equal(answer.status, 200, answer.text)
-        assert.match(resultOf(answer), says)
-      }
-    })
-  },
-  receiving,
-)
+onEveryDatabase('The signature workbench', receiving, service => {
+  test('offers the newest messages, and compares with the one that was picked what is entered', async t => {
+    const { api, browser } = await enter(service())
+    const shelf = await fillAccount(service(), api)
+    t.after(shelf.close)
+    const { failed, delivered, archive, ledger } = shelf
+    const [message] = failed
+    const page = await browser.get(`signature?message=${message.webhook_message_id}`)
+    const options = elementWith(page, 'message').inside.filter(tagged('option'))
+    assert.ok(options.length > failed.length + delivered.length)
+    const picked = options.filter(({ attributes }) => attributes.selected === '')
+    assert.deepEqual(
+      picked.map(({ attributes }) => attributes.value),
+      [message.webhook_message_id],
+    )
+    const kept = JSON.stringify(message.body)
+    const given = { message: message.webhook_message_id }
+    const key = archive.signing_key
+    for (const [fields, says] of [
+      [{ header: hex(kept, key) }, /^Match It matches: the header is right\.$/],
+      [{ text: kept, key }, /^No mistake found .*: key and body are right/],
+      [{ text: `${kept}\r\n` }, /^No match .* with a newline at its end\..*express\.raw/],
+      [{ key: ledger.signing_key }, /is the signing key of Ledger feed, .* the key of Archive/],
+      [{ computed: 'f'.repeat(64) }, new RegExp(`Show the signing key Of Archive: ${key} `)],
+      [{ text: kept.replace('4650', '4651') }, /first byte that differs is byte \d+, counted/],
+      [
+        { header: hex(JSON.stringify(delivered[0].body), ledger.signing_key) },
+        /The header is the signature of \w{26}\./,
+      ],
+    ] as const) {
+      const answer = await compare(browser, { ...given, ...fields })
+      assert.equal(answer.status, 200, answer.text)
+      assert.match(resultOf(answer), says)
+    }
+  })
+})
 
 // What is compared comes from the form and one message, whose read the test above makes on every database.
 onOneDatabase('What the signature workbench takes and says', service => {

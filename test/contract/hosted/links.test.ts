@@ -123,6 +123,7 @@ const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
 
 onOneDatabase(
   'Hosted pages: FARTHING_PAGES_URL and FARTHING_SERVICE_NAME',
+  { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/', FARTHING_SERVICE_NAME } },
   service => {
     test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
       const { api, payment } = await newPayment(service())
@@ -166,5 +167,4 @@ onOneDatabase(
       }
     })
   },
-  { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/', FARTHING_SERVICE_NAME } },
 )

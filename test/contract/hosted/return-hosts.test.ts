@@ -7,6 +7,7 @@ import { onOneDatabase } from '../../support/service.ts'
 
 onOneDatabase(
   'Hosted pages: FARTHING_RETURN_HOSTS',
+  { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
   service => {
     test('a return_url may be http if its host is listed, alone or with this port', async () => {
       const api = await service().newAccount()
@@ -45,5 +46,4 @@ onOneDatabase(
       )
     })
   },
-  { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
 )

@@ -22,212 +22,208 @@ async function confirmed(api: Client, payment: Body): Promise<void> {
   await confirm(api, payment)
 }
 
-onSharedDatabases(
-  'Hosted pages: the two pages',
-  service => {
-    describe('reading them', () => {
-      test('GET /secure/{token} shows the Enter payment details page, and a reload shows the same page and records no second started', async () => {
-        const { api, payment } = await newPayment(service())
-        const first = await api.get(pageOf(payment))
-        assert.deepEqual(met(first), [200, headings.details])
-        await api.advance(1000)
-        assert.equal((await api.get(pageOf(payment))).text, first.text)
-        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-      })
-
-      test('HEAD under /secure returns status, headers and Location of GET, no body, and does not start the payment', async () => {
-        const { api, payment } = await newPayment(service())
-        const head = await api.request('HEAD', pageOf(payment))
-        assert.deepEqual(await statusesOf(api, payment), ['created'])
-        const get = await api.get(pageOf(payment))
-        assert.deepEqual([head.status, head.text], [200, ''])
-        const ofThePage = /^(content|cache|referrer|x-|cross|permissions)/
-        const names = [...get.headers.keys()].filter(name => ofThePage.test(name))
-        assert.ok(names.includes('content-length'))
-        for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
-
-        const other = async (path: string) => {
-          const { status, headers, text } = await api.request('HEAD', path)
-          assert.equal(text, '')
-          return [status, headers.get('location')]
-        }
-        assert.deepEqual(await other(confirmOf(payment)), [303, path(pageOf(payment))])
-        await choose(api, payment, 'success')
-        assert.deepEqual(await other(confirmOf(payment)), [200, null])
-        for (const unknown of ['/secure/mistyped', '/secure'])
-          assert.deepEqual(await other(unknown), [404, null])
-      })
-
-      test('both pages show what is paid, by whom, and its prefilled details, each line of the address with its own text direction', async () => {
-        const { api, payment } = await newPayment(service(), {
-          amount: 10_000_000,
-          email: 'trader@example.org',
-          metadata: { note: 'for the service alone' },
-          prefilled_cardholder_details: {
-            cardholder_name: 'Gwen Hughes',
-            billing_address: { line1: 'شقة ٣', city: 'Sampleton', country: 'IE' },
-          },
-        })
-        const details = await api.get(pageOf(payment))
-        await choose(api, payment, 'success')
-        for (const page of [details, await api.get(confirmOf(payment))]) {
-          const text = textOn(page)
-          assert.equal(text('payment-description'), payment.description)
-          assert.equal(text('payment-reference'), payment.reference)
-          assert.equal(text('amount'), '£100,000.00')
-          assert.equal(text('cardholder-name'), 'Gwen Hughes')
-          assert.equal(text('email'), 'trader@example.org')
-          assert.equal(text('address'), 'شقة ٣SampletonIreland')
-          assert.ok(page.text.includes('<bdi>شقة ٣</bdi><br><bdi>Sampleton</bdi>'))
-          assert.ok(!page.text.includes('for the service alone'))
-        }
-      })
-
-      test('GET confirm shows the Confirm your payment page with the mock card, and changes nothing', async () => {
-        const { api, payment } = await newPayment(service())
-        await choose(api, payment, 'success')
-        const before = await read(api, payment)
-        const answer = await api.get(confirmOf(payment))
-        assert.deepEqual(met(answer), [200, headings.confirm])
-        const shown = {
-          'card-type': 'Visa credit',
-          'card-number': 'Ending in 4242',
-          'expiry-date': '12/29',
-          'cardholder-name': 'Demo Cardholder',
-          address: '1 Sample StreetSampletonZZ1 1ZZUnited Kingdom',
-          amount: '£46.50',
-        }
-        for (const [id, text] of Object.entries(shown)) assert.equal(textOn(answer)(id), text)
-        assert.deepEqual(await read(api, payment), before)
-      })
+onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
+  describe('reading them', () => {
+    test('GET /secure/{token} shows the Enter payment details page, and a reload shows the same page and records no second started', async () => {
+      const { api, payment } = await newPayment(service())
+      const first = await api.get(pageOf(payment))
+      assert.deepEqual(met(first), [200, headings.details])
+      await api.advance(1000)
+      assert.equal((await api.get(pageOf(payment))).text, first.text)
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
     })
 
-    describe('the first page', () => {
-      test('POST /secure/{token} without exactly one scenario of the page shows an error message, changes nothing, and keeps what was chosen before', async () => {
-        const { api, payment } = await newPayment(service())
-        const wrong = [[], [''], ['SUCCESS'], ['success '], ['constructor']]
-        for (const scenarios of [...wrong, ['success', 'declined'], ['success', 'success']]) {
-          const fields = scenarios.map((value): [string, string] => ['scenario', value])
-          const answer = await api.postForm(pageOf(payment), fields)
-          assert.deepEqual(met(answer), [400, headings.details], scenarios.join())
-          const isAlert = ({ attributes }: { attributes: Body }) => attributes.role === 'alert'
-          const alert = only(elementsOf(answer.text), isAlert)
-          assert.match(alert.text, /Select how this payment should end/)
-        }
-        assert.deepEqual(await read(api, payment), payment)
-        await choose(api, payment, 'success')
-        const before = await read(api, payment)
-        assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
-        assert.deepEqual(await read(api, payment), before)
-        assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
-      })
+    test('HEAD under /secure returns status, headers and Location of GET, no body, and does not start the payment', async () => {
+      const { api, payment } = await newPayment(service())
+      const head = await api.request('HEAD', pageOf(payment))
+      assert.deepEqual(await statusesOf(api, payment), ['created'])
+      const get = await api.get(pageOf(payment))
+      assert.deepEqual([head.status, head.text], [200, ''])
+      const ofThePage = /^(content|cache|referrer|x-|cross|permissions)/
+      const names = [...get.headers.keys()].filter(name => ofThePage.test(name))
+      assert.ok(names.includes('content-length'))
+      for (const name of names) assert.equal(head.headers.get(name), get.headers.get(name), name)
 
-      test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
+      const other = async (path: string) => {
+        const { status, headers, text } = await api.request('HEAD', path)
+        assert.equal(text, '')
+        return [status, headers.get('location')]
+      }
+      assert.deepEqual(await other(confirmOf(payment)), [303, path(pageOf(payment))])
+      await choose(api, payment, 'success')
+      assert.deepEqual(await other(confirmOf(payment)), [200, null])
+      for (const unknown of ['/secure/mistyped', '/secure'])
+        assert.deepEqual(await other(unknown), [404, null])
+    })
+
+    test('both pages show what is paid, by whom, and its prefilled details, each line of the address with its own text direction', async () => {
+      const { api, payment } = await newPayment(service(), {
+        amount: 10_000_000,
+        email: 'trader@example.org',
+        metadata: { note: 'for the service alone' },
+        prefilled_cardholder_details: {
+          cardholder_name: 'Gwen Hughes',
+          billing_address: { line1: 'شقة ٣', city: 'Sampleton', country: 'IE' },
+        },
+      })
+      const details = await api.get(pageOf(payment))
+      await choose(api, payment, 'success')
+      for (const page of [details, await api.get(confirmOf(payment))]) {
+        const text = textOn(page)
+        assert.equal(text('payment-description'), payment.description)
+        assert.equal(text('payment-reference'), payment.reference)
+        assert.equal(text('amount'), '£100,000.00')
+        assert.equal(text('cardholder-name'), 'Gwen Hughes')
+        assert.equal(text('email'), 'trader@example.org')
+        assert.equal(text('address'), 'شقة ٣SampletonIreland')
+        assert.ok(page.text.includes('<bdi>شقة ٣</bdi><br><bdi>Sampleton</bdi>'))
+        assert.ok(!page.text.includes('for the service alone'))
+      }
+    })
+
+    test('GET confirm shows the Confirm your payment page with the mock card, and changes nothing', async () => {
+      const { api, payment } = await newPayment(service())
+      await choose(api, payment, 'success')
+      const before = await read(api, payment)
+      const answer = await api.get(confirmOf(payment))
+      assert.deepEqual(met(answer), [200, headings.confirm])
+      const shown = {
+        'card-type': 'Visa credit',
+        'card-number': 'Ending in 4242',
+        'expiry-date': '12/29',
+        'cardholder-name': 'Demo Cardholder',
+        address: '1 Sample StreetSampletonZZ1 1ZZUnited Kingdom',
+        amount: '£46.50',
+      }
+      for (const [id, text] of Object.entries(shown)) assert.equal(textOn(answer)(id), text)
+      assert.deepEqual(await read(api, payment), before)
+    })
+  })
+
+  describe('the first page', () => {
+    test('POST /secure/{token} without exactly one scenario of the page shows an error message, changes nothing, and keeps what was chosen before', async () => {
+      const { api, payment } = await newPayment(service())
+      const wrong = [[], [''], ['SUCCESS'], ['success '], ['constructor']]
+      for (const scenarios of [...wrong, ['success', 'declined'], ['success', 'success']]) {
+        const fields = scenarios.map((value): [string, string] => ['scenario', value])
+        const answer = await api.postForm(pageOf(payment), fields)
+        assert.deepEqual(met(answer), [400, headings.details], scenarios.join())
+        const isAlert = ({ attributes }: { attributes: Body }) => attributes.role === 'alert'
+        const alert = only(elementsOf(answer.text), isAlert)
+        assert.match(alert.text, /Select how this payment should end/)
+      }
+      assert.deepEqual(await read(api, payment), payment)
+      await choose(api, payment, 'success')
+      const before = await read(api, payment)
+      assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
+      assert.deepEqual(await read(api, payment), before)
+      assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
+    })
+
+    test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
+      const { api, payment } = await newPayment(service())
+      await api.get(pageOf(payment))
+      const answer = await choose(api, payment, 'success')
+      assert.deepEqual(met(answer), [303, path(confirmOf(payment))])
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+    })
+
+    for (const [scenario, page, status, code] of [
+      ['declined', headings.declined, 'failed', 'P0010'],
+      ['error', headings.technical, 'error', 'P0050'],
+      ['cancel', headings.cancelled, 'failed', 'P0030'],
+    ] as const)
+      test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
         const { api, payment } = await newPayment(service())
         await api.get(pageOf(payment))
-        const answer = await choose(api, payment, 'success')
-        assert.deepEqual(met(answer), [303, path(confirmOf(payment))])
-        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+        const answer = await choose(api, payment, scenario)
+        assert.deepEqual(met(answer), [200, page])
+        const { state } = await read(api, payment)
+        assert.deepEqual([state.status, state.code, state.finished], [status, code, true])
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started', status])
+        const { tag, text, attributes } = only(elementsOf(answer.text), withId('return-url'))
+        assert.deepEqual([tag, text, attributes.href], ['a', 'Continue', payment.return_url])
       })
+  })
 
-      for (const [scenario, page, status, code] of [
-        ['declined', headings.declined, 'failed', 'P0010'],
-        ['error', headings.technical, 'error', 'P0050'],
-        ['cancel', headings.cancelled, 'failed', 'P0030'],
-      ] as const)
-        test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
-          const { api, payment } = await newPayment(service())
-          await api.get(pageOf(payment))
-          const answer = await choose(api, payment, scenario)
-          assert.deepEqual(met(answer), [200, page])
-          const { state } = await read(api, payment)
-          assert.deepEqual([state.status, state.code, state.finished], [status, code, true])
-          assert.deepEqual(await statusesOf(api, payment), ['created', 'started', status])
-          const { tag, text, attributes } = only(elementsOf(answer.text), withId('return-url'))
-          assert.deepEqual([tag, text, attributes.href], ['a', 'Continue', payment.return_url])
-        })
-    })
-
-    describe('the confirm page', () => {
-      test('GET and POST confirm redirect to the first page and change nothing when success was not chosen', async () => {
-        const { api, payment } = await newPayment(service())
-        for (const isOpened of [false, true]) {
-          if (isOpened) await api.get(pageOf(payment))
-          const before = await read(api, payment)
-          for (const answer of [await api.get(confirmOf(payment)), await confirm(api, payment)])
-            assert.deepEqual(met(answer), [303, path(pageOf(payment))])
-          assert.deepEqual(await read(api, payment), before)
-        }
-      })
-
-      for (const [last, delayed_capture] of [
-        ['success', false],
-        ['capturable', true],
-      ] as const)
-        test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
-          const { api, payment } = await newPayment(service(), { delayed_capture })
-          await choose(api, payment, 'success')
-          assert.deepEqual(met(await confirm(api, payment)), [303, payment.return_url])
-          const steps = ['created', 'started', 'submitted', last]
-          assert.deepEqual(await statusesOf(api, payment), steps)
-        })
-
-      test('POST confirm with any field but scenario=cancel confirms the payment', async () => {
-        for (const fields of [{ confirm: 'yes' }, { scenario: 'declined' }, { scenario: 'x' }]) {
-          const { api, payment } = await newPayment(service())
-          await choose(api, payment, 'success')
-          assert.deepEqual(met(await confirm(api, payment, fields)), [303, payment.return_url])
-          assert.equal((await read(api, payment)).state.status, 'success')
-        }
-      })
-
-      for (const isChosen of [true, false])
-        test(`POST confirm with cancel, also beside another scenario, fails the payment, success ${isChosen ? '' : 'not '}chosen`, async () => {
-          const { api, payment } = await newPayment(service())
-          await api.get(pageOf(payment))
-          if (isChosen) await choose(api, payment, 'success')
-          const fields = ['success', 'cancel'].map((value): [string, string] => ['scenario', value])
-          const answer = await api.postForm(confirmOf(payment), fields)
-          assert.deepEqual(met(answer), [200, headings.cancelled])
-          const { state, card_details } = await read(api, payment)
-          assert.deepEqual([state.code, card_details], ['P0030', undefined])
-          assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-        })
-    })
-
-    describe('finished and capturable payments', () => {
-      const ends: Record<string, (api: Client, payment: Body) => Promise<unknown>> = {
-        success: confirmed,
-        capturable: confirmed,
-        'failed because the card was declined': (...at) => choose(...at, 'declined'),
-        error: (...at) => choose(...at, 'error'),
-        'cancelled through the API': (api, payment) => api.post(payment._links.cancel.href),
+  describe('the confirm page', () => {
+    test('GET and POST confirm redirect to the first page and change nothing when success was not chosen', async () => {
+      const { api, payment } = await newPayment(service())
+      for (const isOpened of [false, true]) {
+        if (isOpened) await api.get(pageOf(payment))
+        const before = await read(api, payment)
+        for (const answer of [await api.get(confirmOf(payment)), await confirm(api, payment)])
+          assert.deepEqual(met(answer), [303, path(pageOf(payment))])
+        assert.deepEqual(await read(api, payment), before)
       }
-      for (const [name, end] of Object.entries(ends))
-        test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
-          const fields = { delayed_capture: name === 'capturable' }
-          const { api, payment } = await newPayment(service(), fields)
-          await end(api, payment)
-          const before = await read(api, payment)
-          const token = payment._links.next_url_post.params
-          const answers = [
-            await api.get(pageOf(payment)),
-            await api.request('HEAD', pageOf(payment)),
-            await choose(api, payment, 'success'),
-            await choose(api, payment, 'cancel'),
-            await api.postForm(pageOf(payment), {}),
-            await api.get(confirmOf(payment)),
-            await confirm(api, payment),
-            await confirm(api, payment, { scenario: 'cancel' }),
-            await api.postForm('/secure', token),
-            await api.postForm('/secure', { ...token, step: 'details' }),
-            await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
-            await api.postForm('/secure', { ...token, step: 'confirm' }),
-          ]
-          for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
-          assert.deepEqual(await read(api, payment), before)
-        })
     })
-  },
-  { control: true },
-)
+
+    for (const [last, delayed_capture] of [
+      ['success', false],
+      ['capturable', true],
+    ] as const)
+      test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
+        const { api, payment } = await newPayment(service(), { delayed_capture })
+        await choose(api, payment, 'success')
+        assert.deepEqual(met(await confirm(api, payment)), [303, payment.return_url])
+        const steps = ['created', 'started', 'submitted', last]
+        assert.deepEqual(await statusesOf(api, payment), steps)
+      })
+
+    test('POST confirm with any field but scenario=cancel confirms the payment', async () => {
+      for (const fields of [{ confirm: 'yes' }, { scenario: 'declined' }, { scenario: 'x' }]) {
+        const { api, payment } = await newPayment(service())
+        await choose(api, payment, 'success')
+        assert.deepEqual(met(await confirm(api, payment, fields)), [303, payment.return_url])
+        assert.equal((await read(api, payment)).state.status, 'success')
+      }
+    })
+
+    for (const isChosen of [true, false])
+      test(`POST confirm with cancel, also beside another scenario, fails the payment, success ${isChosen ? '' : 'not '}chosen`, async () => {
+        const { api, payment } = await newPayment(service())
+        await api.get(pageOf(payment))
+        if (isChosen) await choose(api, payment, 'success')
+        const fields = ['success', 'cancel'].map((value): [string, string] => ['scenario', value])
+        const answer = await api.postForm(confirmOf(payment), fields)
+        assert.deepEqual(met(answer), [200, headings.cancelled])
+        const { state, card_details } = await read(api, payment)
+        assert.deepEqual([state.code, card_details], ['P0030', undefined])
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+      })
+  })
+
+  describe('finished and capturable payments', () => {
+    const ends: Record<string, (api: Client, payment: Body) => Promise<unknown>> = {
+      success: confirmed,
+      capturable: confirmed,
+      'failed because the card was declined': (...at) => choose(...at, 'declined'),
+      error: (...at) => choose(...at, 'error'),
+      'cancelled through the API': (api, payment) => api.post(payment._links.cancel.href),
+    }
+    for (const [name, end] of Object.entries(ends))
+      test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
+        const fields = { delayed_capture: name === 'capturable' }
+        const { api, payment } = await newPayment(service(), fields)
+        await end(api, payment)
+        const before = await read(api, payment)
+        const token = payment._links.next_url_post.params
+        const answers = [
+          await api.get(pageOf(payment)),
+          await api.request('HEAD', pageOf(payment)),
+          await choose(api, payment, 'success'),
+          await choose(api, payment, 'cancel'),
+          await api.postForm(pageOf(payment), {}),
+          await api.get(confirmOf(payment)),
+          await confirm(api, payment),
+          await confirm(api, payment, { scenario: 'cancel' }),
+          await api.postForm('/secure', token),
+          await api.postForm('/secure', { ...token, step: 'details' }),
+          await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
+          await api.postForm('/secure', { ...token, step: 'confirm' }),
+        ]
+        for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
+        assert.deepEqual(await read(api, payment), before)
+      })
+  })
+})
