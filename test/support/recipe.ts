@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tempFolder } from './folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS = join(import.meta.dirname, 'bin')
@@ -21,36 +22,47 @@ export type Outcome = { code: number | null; stdout: string; stderr: string }
 type Terminal = { cwd: string; port: number; env?: Record<string, string> }
 
 /** Starts lines in bash, with `port` in place of 3000 and a `jq` of our own. Their processes are one group. */
-function startShell(lines: string, { cwd, port, env = {} }: Terminal) {
+function startShell(
+  lines: string,
+  { cwd, port, env = {} }: Terminal,
+  outputs: ['pipe' | number, 'pipe' | number],
+) {
   const moved = lines.replaceAll(/\b3000\b/g, String(port))
   const { PATH = process.env.PATH ?? '', ...others } = env
   const shell = spawn('bash', ['-e', '-c', moved], {
     cwd,
     detached: true,
     env: { PATH: `${COMMANDS}:${PATH}`, HOME: cwd, PORT: String(port), ...others },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', ...outputs],
   })
-  const output = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    shell[stream].setEncoding('utf8').on('data', (text: string) => {
-      output[stream] += text
-    })
-  // A process that the lines left running keeps the pipes open, so the end of bash counts.
   const exited = once(shell, 'exit').then(([code]: (number | null)[]) => code ?? null)
-  return { shell, output, exited }
+  return { shell, exited }
 }
 
-/** Runs lines in bash to their end. */
+/**
+ * Runs lines in bash to their end. They print into files: a process that they left running would keep pipes open, and at
+ * the end of bash a pipe may still hold what was printed.
+ */
 export async function runLines(lines: string, terminal: Terminal): Promise<Outcome> {
-  const { output, exited } = startShell(lines, terminal)
-  return { code: await exited, ...output }
+  const folder = tempFolder()
+  const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')]
+  const files = [openSync(stdout, 'w'), openSync(stderr, 'w')] as const
+  const { exited } = startShell(lines, terminal, [...files])
+  for (const file of files) closeSync(file)
+  const code = await exited
+  return { code, stdout: readFileSync(stdout, 'utf8'), stderr: readFileSync(stderr, 'utf8') }
 }
 
 /** Starts lines that run on, and waits until they have printed `text`. `stop` does what Ctrl-C does. */
 export async function startLines(lines: string, terminal: Terminal, text: string) {
-  const { shell, output, exited } = startShell(lines, terminal)
+  const { shell, exited } = startShell(lines, terminal, ['pipe', 'pipe'])
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    shell[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+    })
   const printed = new Promise<void>(resolve => {
-    shell.stdout.on('data', () => output.stdout.includes(text) && resolve())
+    shell.stdout?.on('data', () => output.stdout.includes(text) && resolve())
   })
   const stop = () => {
     if (shell.exitCode === null && shell.pid) process.kill(-shell.pid, 'SIGINT')
