@@ -45,6 +45,8 @@ export function createBatches(ports: BatchPorts) {
   const queue = createQueue(ports)
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
+  /** Those who wait for the next write share it: it takes the counts of all that one of them wants. */
+  let nextGapsUntil = -Infinity
   let closed = false
   let isFailing = false
 
@@ -59,8 +61,11 @@ export function createBatches(ports: BatchPorts) {
   }
 
   function flushDue(gapsUntil: number): Promise<void> {
+    if (flushing) return flushing
+    const until = Math.max(gapsUntil, nextGapsUntil)
+    nextGapsUntil = -Infinity
     // For nobody: who happens to ask first may leave.
-    flushing ??= workFor(undefined, () => writeRows(ports, queue, admission, gapsUntil))
+    flushing = workFor(undefined, () => writeRows(ports, queue, admission, until))
       .then(written => {
         if (written) isFailing = false
       })
@@ -77,8 +82,11 @@ export function createBatches(ports: BatchPorts) {
   }
 
   /** A write that has begun may not have the newest rows. */
-  const writeAfter = async (gapsUntil: number): Promise<void> =>
-    flushing?.then(() => flushDue(gapsUntil)) ?? flushDue(gapsUntil)
+  async function writeAfter(gapsUntil: number): Promise<void> {
+    nextGapsUntil = Math.max(nextGapsUntil, gapsUntil)
+    await flushing
+    await flushDue(gapsUntil)
+  }
 
   return {
     /** Records the exchange, or counts it. `onRow` gets the row, once that is done. */

@@ -164,6 +164,8 @@ test('While the record cannot be written it has 8 MB of rows in memory, whatever
   await api.createPayment()
   void farthing.app.recorder?.write()
   while (gate.waiting() === 0) await setImmediate()
+  // It shares the write of the flush, which takes the counts that may still grow too.
+  void farthing.app.recorder?.write()
   // One row waits there, and no timer begins another write.
   await createLargePayments(api, 600, '€')
   gate.open()
