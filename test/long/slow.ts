@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fieldsOf, processTree, signal } from '../support/process-tree.ts'
+import { isStopped, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
 /** Milliseconds that all processes of a run are continued and stopped in turn: a quarter of the speed. */
@@ -93,7 +93,7 @@ function slow(suite: ChildProcess): void {
       all = processTree(suite.pid ?? 0)
       looked = performance.now()
     }
-    const stopped = all.filter(pid => fieldsOf(pid)[0] !== 'T' && signal(pid, 'SIGSTOP'))
+    const stopped = all.filter(pid => !isStopped(pid) && signal(pid, 'SIGSTOP'))
     setTimeout(() => {
       for (const pid of stopped) signal(pid, 'SIGCONT')
       if (suite.exitCode === null && suite.signalCode === null) setTimeout(hold, CONTINUED)

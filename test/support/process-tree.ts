@@ -43,3 +43,11 @@ const TICKS = 100
 /** Returns whether the process was there. */
 export const signal = (pid: number, name: NodeJS.Signals): boolean =>
   tryTo(() => process.kill(pid, name)) ?? false
+
+/** Whether a process is stopped, or has been sent a SIGSTOP that it has not taken yet. */
+export function isStopped(pid: number): boolean {
+  const status = tryTo(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? ''
+  const pending = [...status.matchAll(/^(?:Sig|Shd)Pnd:\s*(\w+)$/gm)]
+  const hasSigstop = pending.some(([, mask]) => (BigInt(`0x${mask}`) >> 18n) & 1n)
+  return fieldsOf(pid)[0] === 'T' || hasSigstop
+}

@@ -45,7 +45,7 @@ export function createBatches(ports: BatchPorts) {
   const queue = createQueue(ports)
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
-  /** Those who wait for the next write share it: it takes the counts of all that one of them wants. */
+  /** The most that somebody who waits for the next write wants: all who wait share it. */
   let nextGapsUntil = -Infinity
   let closed = false
   let isFailing = false
@@ -81,10 +81,9 @@ export function createBatches(ports: BatchPorts) {
     return flushing
   }
 
-  /** A write that has begun may not have the newest rows. */
   async function writeAfter(gapsUntil: number): Promise<void> {
     nextGapsUntil = Math.max(nextGapsUntil, gapsUntil)
-    await flushing
+    await flushing // it may not have the newest rows
     await flushDue(gapsUntil)
   }
 
