@@ -47,8 +47,7 @@ export function createBatches(ports: BatchPorts) {
   let flushing: Promise<void> | undefined
   /** The most that somebody who waits for the next write wants: all who wait share it. */
   let nextGapsUntil = -Infinity
-  let closed = false
-  let isFailing = false
+  let [closed, isFailing] = [false, false]
 
   /** While exchanges are only counted, the others may wait longer. */
   function schedule(ms = admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY): void {
