@@ -298,10 +298,9 @@ onOneDatabase('HTTP: connections', service => {
   })
 
   test('a connection is not idle while its client waits for a response', async t => {
-    const { server, baseUrl } = await listen(t, ({ socket }, response) => {
-      socket.once('timeout', () => response.end('late'))
+    const { baseUrl } = await listen(t, ({ socket }, response) => {
+      socket.setTimeout(20).once('timeout', () => response.end('late'))
     })
-    server.setTimeout(20)
     assert.equal(await (await fetch(baseUrl)).text(), 'late')
   })
 
