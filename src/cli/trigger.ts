@@ -4,7 +4,7 @@ import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { behaviourOf, connect, serviceOptions } from './running-service.ts'
 
-/** The other one is never sent. */
+/** The types that one payment of a trigger causes under both behaviours. */
 type Sent = Exclude<
   EventType,
   'card_payment_started' | 'card_payment_settled' | 'card_payment_expired'
