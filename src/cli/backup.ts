@@ -50,7 +50,10 @@ PostgreSQL use pg_dump.`,
   },
 })
 
-/** Copies under a temporary name, checks and renames: a file of that name is whole. Returns the number of payments. */
+/**
+ * Writes the copy under a temporary name, checks and renames it, so that a file of that name is whole. It is a snapshot
+ * with every write that was acknowledged before. Returns the number of payments.
+ */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
   makeEmpty(unchecked)

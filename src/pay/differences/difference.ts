@@ -34,7 +34,10 @@ export type Asked = {
   agreement?: string
 }
 
-/** `fail`: it will break in production. `warn`: it is likely to. `note`: worth knowing before going live. */
+/**
+ * `fail`: such an integration will break in production. `warn`: it is likely to. `note`: worth knowing before going
+ * live.
+ */
 export type Level = 'fail' | 'warn' | 'note'
 
 /** The rule of the check: a request or message breaks it if production treats it differently. */
@@ -45,7 +48,10 @@ export type DifferenceRule<Value> = {
   advice: string
   /** Whether refused requests count. For other rules, production refuses a request that was accepted here. */
   whenever?: true
-  /** Operations that could break it, by default those that do; and the sentence where none was seen. */
+  /**
+   * Operations with requests or messages that could break it, and the sentence without any. Default: only those that
+   * do.
+   */
   among: {
     operation?: string | RegExp
     modes?: readonly Mode[]

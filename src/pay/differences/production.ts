@@ -1,4 +1,7 @@
-/** Differences that only production shows, such as of a live account: the check finds them under both behaviours. */
+/**
+ * Differences that neither behaviour shows, because they need a live account, another payment provider, the firewall or
+ * another site: rules of the check find them under both.
+ */
 import { isLoopback } from '../../core/invocation.ts'
 import {
   type Asked,

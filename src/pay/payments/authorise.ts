@@ -83,7 +83,10 @@ export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
 
 type Found = Awaited<ReturnType<typeof currentByToken>>
 
-/** The body, and the payment of its token: the record names it, even if the body is refused. */
+/**
+ * The fields of the body, the payment of its token and how it behaves: as the service, if there is none. The record names
+ * the payment, even if the body is refused.
+ */
 async function readPosted(context: Context, request: FastifyRequest, refusals: Refusals) {
   let other: Parameters<ReadOther> | undefined
   const keepOther: ReadOther = (...args) => {
@@ -105,7 +108,10 @@ async function readPosted(context: Context, request: FastifyRequest, refusals: R
   return { body, found, behaviour }
 }
 
-/** Submits a card. A plan, or else its number, says how it ends. Throws an ApiError if the token cannot be used. */
+/**
+ * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
+ * Throws an ApiError if the token cannot be used.
+ */
 async function submitCard(context: Context, details: CardAuthorisation, known: Found) {
   let first = known
   async function read() {

@@ -63,7 +63,10 @@ export function pursue(payment: Payment, wanted: Scenario, now: AccountTime, car
   return change
 }
 
-/** Takes the step that time owes the payment, as of when it was due; a charge is by `card`. Throws if there is none. */
+/**
+ * Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. Throws where it owes
+ * none, which is a bug.
+ */
 export function takeStep(payment: Payment, card: CardDetails | undefined): Change {
   const due = dueStep(payment)
   const triggers = {

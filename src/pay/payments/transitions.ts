@@ -14,7 +14,10 @@ type Transition = {
   /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
   through: (Status | 'authorised')[]
   code?: FailureCode
-  /** The card that it submits: the mock card of the hosted pages, or the one passed to `advance`. */
+  /**
+   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
+   * POST /v1/auth or of the agreement.
+   */
   submits?: 'mock' | 'passed'
   /** Only after the user chose success on the first page. */
   chosen?: true
@@ -101,7 +104,9 @@ const tableOf = (behaviour: Behaviour) => ({
   ...ofTime(behaviour),
 })
 
-/** Specification, *States and transitions*, and what GOV.UK Pay does instead. No other transition is allowed. */
+/**
+ * Specification, *States and transitions*, row by row, and what GOV.UK Pay does instead. No other transition is allowed.
+ */
 export const transitions = {
   specification: tableOf('specification'),
   'govuk-pay': tableOf('govuk-pay'),

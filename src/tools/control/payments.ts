@@ -25,7 +25,10 @@ const foundPayments = object('FoundPayments', {
   results: { type: 'array', maxItems: MOST_RETURNED, items: shownPayment },
 })
 
-/** `status` also matches a payment that was in that status before, so that a test which polls misses nothing. */
+/**
+ * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
+ * which polls misses nothing. With `wait` the response is held until a payment matches.
+ */
 export const findPayments = defineEndpoint({
   route: 'GET /control/payments',
   operationId: 'findPayments',

@@ -23,7 +23,10 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-/** The response, whose list is an iterator. `isNewer`: false if nothing was written that another look would find. */
+/**
+ * What a look found: the response, whose list is an iterator. `isNewer` looks only at what was written since: another look
+ * finds nothing if it is false.
+ */
 export type Look = { found: object | undefined; isNewer?: (() => Promise<boolean>) | undefined }
 
 export type Waits = ReturnType<typeof createWaits>

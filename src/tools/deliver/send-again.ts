@@ -62,7 +62,10 @@ export function resendable(
   return { ...message, body }
 }
 
-/** Sends a message again by hand, which is no attempt of it. Returns an exchange for each time, in order. */
+/**
+ * Sends a message again by hand. This does not count as one of its attempts: neither the message nor the payment
+ * changes. Returns an exchange for each time, in order.
+ */
 export async function sendAgain(
   context: ToolContext,
   account: Account,

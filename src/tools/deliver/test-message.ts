@@ -38,7 +38,10 @@ type TestMessageRequest = {
   return_url: string
 }
 
-/** Makes a payment with this event, and tells this webhook alone. undefined: nothing was made, it is not active. */
+/**
+ * Makes a payment that has come to the event, and sends the message about it to this webhook alone. Resolves after the
+ * delivery. Nothing is made if the webhook is not active: then it resolves to undefined.
+ */
 export async function sendTestMessage(
   context: ToolContext,
   { account, webhook, event_type, address, return_url }: TestMessageRequest,

@@ -22,7 +22,10 @@ export const isSignatureRefusal = (status: number | null): boolean =>
 const isWrong = ({ damage, other_key }: ByHand): boolean =>
   damage !== undefined || other_key === true
 
-/** undefined if nothing follows: a refusal counts only of a receiver that accepts the undamaged message. */
+/**
+ * undefined if the signature was right, or nothing follows from the response: a refusal says something only about a
+ * receiver that accepts the undamaged message.
+ */
 export function answerToWrong({
   status,
   by_hand,

@@ -178,7 +178,10 @@ export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => 
   heading: ui.heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
 })
 
-/** Where the browser has signed in to another account since it opened this page or form: nothing may be done then. */
+/**
+ * The page that reports that the browser has signed in to another account since it opened the page of the form, or the
+ * page that it looks at. Nothing may be done then.
+ */
 export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
   const form = isForm(request) ? formBody(request).get(ui.ACCOUNT_FIELD) : null

@@ -123,7 +123,10 @@ export const ACCOUNT_HEADER = 'farthing-account'
 /** The hidden field that names the account of a form. */
 export const ACCOUNT_FIELD = 'account'
 
-/** A form with an effect: in another account than that of its page it does nothing, see otherAccount. */
+/**
+ * A form with an effect: it refuses another account than that of its page, see otherAccount. The account is undefined
+ * where that does not matter.
+ */
 export const postForm = (
   account: Account | undefined,
   action: string,

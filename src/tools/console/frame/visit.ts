@@ -36,7 +36,10 @@ export type Visit = {
   request: FastifyRequest
   config: Config
   sections: readonly Section[]
-  /** Begins the links to pages of the account: it leads to `/console/`, or to `/console/a/NAME/` of a test account. */
+  /**
+   * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
+   * `/console/a/NAME/` of a test account.
+   */
   root: string
   /** The relative address of the home page. It has no slash at its end, as in the links that lead to it. */
   home: string
@@ -60,7 +63,10 @@ export type AccountVisit = Visit & {
   wall: MachineTime
 }
 
-/** Links are relative, so that the console opens at any address. Each slash below `/console` leads one level down. */
+/**
+ * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
+ * request's path leads one level down.
+ */
 function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
   const [path = ''] = originalUrl.split('?', 1)
   const [inside] = /^\/console\/a\/[^/]+/.exec(path) ?? []

@@ -200,7 +200,10 @@ export async function rowsOf(
   return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
 }
 
-/** Equal reads between two changes, which are in order: by the identifier of the first, how many followed it. */
+/**
+ * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
+ * their order.
+ */
 function foldOutlines(reads: readonly Outline[], changes: readonly Exchange[]) {
   const folded = new Map<string, number>()
   const firsts = new Map<string, string>()

@@ -43,7 +43,10 @@ const busyPage = (back: Html): Page => ({
 ${ui.paragraph(back)}`,
 })
 
-/** The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. */
+/**
+ * The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. `accepted` is
+ * the newest send by hand that the receiver accepted.
+ */
 export async function askPart(
   visit: PageVisit,
   message: KeptMessage & { room: string },

@@ -1,4 +1,7 @@
-/** Finds out how a receiver checks signatures: it gets wrongly signed copies of a message until it accepts one. */
+/**
+ * Ask the receiver: finds out how a receiver checks signatures, by sending it copies of a message, each signed in
+ * another wrong way, until it accepts one.
+ */
 import type { Account } from '../../../core/account.ts'
 import { newSecret } from '../../../core/ids.ts'
 import { inSlices } from '../../../core/turns.ts'
@@ -20,7 +23,10 @@ import { type Copy, findMistake, MOST_COPIES, MOST_MS, type Subject } from './fi
 /** One copy takes 2 seconds at most, so none is sent in the last two. */
 const LAST_START = MOST_MS - 2_000
 
-/** Sends and records the copies. undefined: nothing was sent, because others of the account are being sent by hand. */
+/**
+ * Sends the copies to the webhook's own address one after the other, and records each. Resolves to undefined, and sends
+ * nothing, while other messages of the account are sent by hand. `isAbandoned`: nobody waits any more.
+ */
 export const askReceiver = (
   context: ToolContext,
   account: Account,

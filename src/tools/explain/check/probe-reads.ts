@@ -1,4 +1,7 @@
-/** A receiver that answers 2xx to everything is judged by its reads: it reads the payment of a message it believes. */
+/**
+ * Evaluates a receiver that answers 2xx to every message by its reads: it reads the payment of a message that it
+ * believes. So the reads after true messages, forgeries and messages of rules are compared.
+ */
 import { MINUTE } from '../../../core/time.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import type { Exchange } from '../../record/exchange.ts'

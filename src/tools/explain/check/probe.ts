@@ -15,7 +15,11 @@ import { byId, type Finding, findingsOf, type Result } from './rule.ts'
 /** The most paid payments that a probe reads. */
 const MOST_PAYMENTS = 50
 
-/** Sends and records messages about paid payments. undefined: none, because others are being sent by hand. */
+/**
+ * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
+ * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are being sent
+ * by hand. `isAbandoned`: whether nobody waits for the result any more.
+ */
 export const probeReceiver = (
   context: ToolContext,
   account: Account,

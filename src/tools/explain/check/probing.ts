@@ -83,7 +83,10 @@ export function createProbe(
     newId,
     reads,
     posts: () => posts,
-    /** A true message with a new identifier; undefined if the webhook does not want it. `as`: another behaviour. */
+    /**
+     * A true message about this payment as it is, with a new identifier. undefined if the webhook is not subscribed to
+     * the event. `as`: the behaviour of the body, if not that of the payment.
+     */
     make(
       payment: Payment,
       { event_type, as = behaviourOf(payment) }: { event_type?: EventType; as?: Behaviour } = {},
@@ -94,7 +97,10 @@ export function createProbe(
       const change = { payment_id, at: stateOf(payment).at, eventTypes, behaviour: as, resource }
       return messagesFor(change, [webhook], () => newId())[0]
     },
-    /** In turn, or all at once. undefined: none, as the bounds do not allow all and `ms` milliseconds more. */
+    /**
+     * Sends the messages one after the other, or all at once, while no other message is under way. Sends none, and
+     * resolves to undefined, if the bounds do not allow all of them and `ms` milliseconds more.
+     */
     send(
       messages: readonly ToSend[],
       { atOnce = false, ms = 0 } = {},

@@ -12,7 +12,10 @@ export const levels = ['fail', 'warn', 'note', 'pass', 'not seen'] as const
 export type Verdict = (typeof levels)[number]
 export type { Level }
 
-/** What a report shows of a broken rule. `id`: as in docs/check.md. `level`: the worst, if there are several. */
+/**
+ * The text that a report shows of a broken rule. `id`: as in docs/check.md, such as P4. `level`: the worst, if there
+ * are several. `title`: the subject. `source`: an address, made with `inCode` or `documented`.
+ */
 export type TextRow = [
   id: string,
   level: Level,

@@ -1,4 +1,7 @@
-/** What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it. */
+/**
+ * Situations of production in which integrations break, and which the documentation of GOV.UK Pay tells a client to
+ * handle; and whether the application has met them.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
@@ -311,7 +314,10 @@ export async function situationsOf(record: AccountRecord) {
   })
 }
 
-/** The request of its button, or where that leads: a probe, or another behaviour. undefined: there is none. */
+/**
+ * The button beside a situation: a request below /control that it sends, or a probe or the behaviour of a new test
+ * account, to which it leads. undefined: only the application can cause the situation.
+ */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
   if (only !== behaviour) return only

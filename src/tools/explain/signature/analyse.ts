@@ -1,4 +1,7 @@
-/** Tries common mistakes with body, key and signature, alone and together, and names the nearest. Stores nothing. */
+/**
+ * Explains why a signature does not match: it tries the common mistakes with the body, the key and the signature,
+ * alone and together, and names the nearest. It stores none of its input.
+ */
 import { inSlices, type Pause } from '../../../core/turns.ts'
 import { signature } from '../../../pay/webhooks/webhook.ts'
 import { AS_IS, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
@@ -214,7 +217,10 @@ const KEY_OR_BODY: Follows = {
   advice: [otherKey],
 }
 
-/** Without a message: a body or key in Farthing's form is right and the header wrong, else the header is right. */
+/**
+ * Compares without a message: a body or a key in Farthing's own form is right, and the header wrong; with any other
+ * form the header is right.
+ */
 async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): Promise<Analysis> {
   const { body, header, typed, keys = [], ...rest } = input
   const key = Buffer.from(input.key)

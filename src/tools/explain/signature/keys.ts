@@ -30,7 +30,10 @@ export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
 type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
-/** The key, others that are used by mistake, and as common mistakes change it, the likeliest first, each once. */
+/**
+ * The key unchanged, other keys that are used by mistake, and the key as common mistakes change it, the likeliest
+ * first. Of equal keys only the first is kept.
+ */
 export function keyVariants(
   key: Buffer,
   { keys = [], apiKeys = [] }: Pick<Input, 'keys' | 'apiKeys'> = {},

@@ -81,7 +81,10 @@ async function mistakeOf(
   return undefined
 }
 
-/** But for these causes. `subject` names the signature, `owner` the webhook whose key it should be made with. */
+/**
+ * The mistakes of a signature, but for these causes. `subject` names the signature, and `owner` the webhook whose key
+ * it should be made with.
+ */
 export function mistakesOfSignature(
   { body, key, digest }: Recipe,
   { subject, owner, except }: { subject: string; owner: string | undefined; except: string[] },
