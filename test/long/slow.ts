@@ -13,8 +13,8 @@ import { isStopped, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
 /** Milliseconds that all processes of a run are continued and stopped in turn: a quarter of the speed. */
-const CONTINUED = 5
-const STOPPED = 15
+const CONTINUED = 10
+const STOPPED = 30
 /** Milliseconds between looks for new processes. */
 const LOOK_EVERY = 100
 

@@ -21,15 +21,12 @@ type Span = { changed: number; seen: number; began: number; worked: number }
  * Returns a function that ends those processes which hang, of all that note their progress in the folder (progress.ts), and
  * returns a sentence about each. Whoever calls it does so every second.
  */
-export function createHangs(
-  folder: string,
-  { longestWait = LONGEST_WAIT, clock = Date.now } = {},
-): () => string[] {
+export function createHangs(folder: string, { longestWait = LONGEST_WAIT } = {}): () => string[] {
   const spans = new Map<string, Span>()
   let before = new Map<number, number>()
 
   function isHanging(name: string, changed: number, worked: number): boolean {
-    const now = clock()
+    const now = Date.now()
     const last = spans.get(name)
     if (last?.changed !== changed) {
       spans.set(name, { changed, seen: now, began: now, worked: 0 })
