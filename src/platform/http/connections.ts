@@ -11,17 +11,22 @@ import {
   REQUEST_MS,
 } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
+import { createShares } from '../../core/shares.ts'
 import { http } from './node-http.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
     /** Part of its body was dropped, because too many bytes of bodies were arriving. */
     isCut?: boolean
+    /** Counts its body as one of this account. Without a call it is one of those of nobody. */
+    arriveFor?(owner: string): void
   }
 }
 
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
+/** Bytes of a body that are not counted, so that others cannot refuse it: all connections together have 40 MB of them. */
+const SMALL_BYTES = 4_096
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -107,13 +112,14 @@ function stopWhenClosed(socket: ParsedSocket): void {
 
 /**
  * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
- * closes its connection. Beyond ARRIVING_BYTES a body is dropped and its request refused with 503.
+ * closes its connection. Beyond the share of its account in ARRIVING_BYTES a body is dropped and its request refused with 503.
  */
 function countArriving(): typeof IncomingMessage {
-  let arriving = 0
+  const shares = createShares(ARRIVING_BYTES)
   return class extends http.IncomingMessage {
     private pieces = 0
     private bytes = 0
+    private owner = ''
     private takeBodies?: () => void
 
     override push(piece: Buffer | null): boolean {
@@ -127,30 +133,35 @@ function countArriving(): typeof IncomingMessage {
         this.socket.destroy()
         return false
       }
-      const bytes = piece.length + BYTES_PER_PIECE
-      if (!this.isCut && arriving + bytes > ARRIVING_BYTES) {
+      const bytes = this.bytes + piece.length + BYTES_PER_PIECE
+      const more = counted(bytes) - counted(this.bytes)
+      if (!this.isCut && more > 0 && !shares.hasSpace(this.owner, more)) {
         this.isCut = true
         this.takeBodies ??= dropBody(this.socket)
         // The body is already being read, or http/fastify.ts will see `isCut` before it begins.
         if (this.listenerCount('error') > 0) this.emit('error', overloaded())
       }
       if (this.isCut) return true
-      this.bytes += bytes
-      arriving += bytes
+      this.bytes = bytes
+      shares.add(this.owner, more)
       return super.push(piece)
     }
 
-    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-      this.release()
-      super._destroy(error, done)
+    override arriveFor(owner: string): void {
+      shares.add(this.owner, -counted(this.bytes))
+      this.owner = owner
+      shares.add(owner, counted(this.bytes))
     }
 
-    private release(): void {
-      arriving -= this.bytes
+    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+      shares.add(this.owner, -counted(this.bytes))
       this.bytes = 0
+      super._destroy(error, done)
     }
   }
 }
+
+const counted = (bytes: number): number => Math.max(0, bytes - SMALL_BYTES)
 
 function oneAtATime(handle: Handle): Handle {
   let waitingInAll = 0

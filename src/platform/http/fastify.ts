@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { parse } from 'node:querystring'
 import { finished, Readable } from 'node:stream'
 import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import { type Account, ownerOf } from '../../core/account.ts'
 import { overloaded, unreadable } from '../../core/errors.ts'
 import { FORM_TYPE, hasBody, isForm, JSON_TYPE } from './body.ts'
 import { refuseUnreadable } from './connections.ts'
@@ -58,6 +59,8 @@ function readBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, _reply, payload, done) => {
     request.raw.headers['content-type'] = isForm(request) ? FORM_TYPE : BYTES_TYPE
+    const account: Account | undefined = request.account // there is none without a key
+    if (account) request.raw.arriveFor?.(ownerOf(account))
     const body = hasEndedUnseen(request) ? Readable.from([]) : payload
     // A client that left before its body is read emits no further event: faults/process/overload.
     const error = request.socket.destroyed ? unreadable() : null
