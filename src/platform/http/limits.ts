@@ -15,6 +15,8 @@ import { CONNECTIONS } from '../../core/budgets.ts'
 import { overloaded, unreadable } from '../../core/errors.ts'
 import { workFor } from '../../core/guests.ts'
 import type { AreaName } from './areas.ts'
+import { createBeginning } from './beginning.ts'
+import { hasBody } from './body.ts'
 import { createLeaving } from './leaving.ts'
 import { createPlaces, type Place } from './places.ts'
 
@@ -28,6 +30,7 @@ export type Limits = ReturnType<typeof createLimits>
 /** Limits work at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
+  const begin = createBeginning()
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
@@ -42,22 +45,30 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
         else done(null, payload)
       })
     },
-    /** Takes a place of the account, to which all later work belongs. Beyond the limits 503 with Retry-After. */
+    /**
+     * Takes a place of the account, to which all later work belongs, and begins when it is its turn. Beyond the limits 503
+     * with Retry-After. A request without key and body, of which few places are left, takes one only then.
+     */
     enter:
       (area: AreaName) =>
       (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+        const refuse = () => done(request.socket.destroyed ? unreadable() : overloaded())
         const go = (place: Place | undefined) => {
-          if (!place) return done(request.socket.destroyed ? unreadable() : overloaded())
+          if (!place) return refuse()
           request.place = place
           workFor(place, done)
         }
-        const account: Account | undefined = request.account // there is none without a key
-        if (account) go(places.enter(ownerOf(account), area))
-        else {
+        const goInTurn = (place: Place | undefined) =>
+          place ? begin(place.owner, () => go(place)) : refuse()
+        const enterUnnamed = (then: typeof go) => {
           const place = places.enterUnnamed(reply.raw)
-          if (place instanceof Promise) place.then(go, done)
-          else go(place)
+          if (place instanceof Promise) place.then(then, done)
+          else then(place)
         }
+        const account: Account | undefined = request.account // there is none without a key
+        if (account) goInTurn(places.enter(ownerOf(account), area))
+        else if (hasBody(request)) enterUnnamed(goInTurn)
+        else begin('', () => enterUnnamed(go))
       },
     /** Gives the place up once there is a response that no plan delays, whether or not the client is still there. */
     leave(request: FastifyRequest, _reply: FastifyReply, payload: unknown, done: Sent) {

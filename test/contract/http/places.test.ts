@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { fastify } from 'fastify'
 import {
   CONTROL_REQUESTS,
   REQUESTS_IN_PROGRESS,
@@ -9,6 +10,7 @@ import {
   UNNAMED_REQUESTS,
   UNNAMED_WAITING,
 } from '../../../src/core/budgets.ts'
+import { createLimits } from '../../../src/platform/http/limits.ts'
 import { createPlaces, type Place } from '../../../src/platform/http/places.ts'
 
 type Places = ReturnType<typeof createPlaces>
@@ -87,4 +89,39 @@ test('Requests without a key have 100 places, then wait for one, and take that o
   client.emit('close')
   await setImmediate()
   assert.equal(entered, 1, 'who has left waits no more')
+})
+
+/** Requests that arrive while each that begins takes so many milliseconds. Returns what happened to each, in that order. */
+function createArrivals(t: TestContext, ms: number) {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const enter = createLimits(fastify(), new AbortController()).enter('api')
+  const begun: string[] = []
+  function arrive(name?: string): void {
+    const request = { headers: {}, socket: {}, ...(name && { account: { name, parent: null } }) }
+    enter(request as never, { raw: new EventEmitter() } as never, error => {
+      begun.push(error?.message ?? name ?? 'served')
+      now += ms
+      const { place } = request as { place?: Place }
+      place?.leave()
+    })
+  }
+  return { arrive, begun }
+}
+
+test('Of requests that arrive at once those of 10 ms begin, and of the others another account has every second', async t => {
+  const { arrive, begun } = createArrivals(t, 4)
+  for (let i = 0; i < 7; i++) arrive('busy')
+  arrive('stranger')
+  assert.deepEqual(begun, ['busy', 'busy', 'busy'])
+  for (let turns = 0; turns < 3; turns++) await setImmediate()
+  assert.deepEqual(begun.slice(3), ['busy', 'stranger', 'busy', 'busy', 'busy'])
+})
+
+test('Requests without a key and a body take no place before it is their turn', async t => {
+  const { arrive, begun } = createArrivals(t, 1)
+  const many = UNNAMED_REQUESTS + UNNAMED_WAITING + 100
+  for (let i = 0; i < many; i++) arrive()
+  while (begun.length < many) await setImmediate()
+  assert.ok(begun.every(outcome => outcome === 'served'))
 })
