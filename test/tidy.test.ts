@@ -70,7 +70,7 @@ describe('A file of src', () => {
       'app/background',
       'pay/webhooks/attempts',
       'platform/database/sqlite/sqlite',
-      'platform/http/long-json',
+      'platform/http/beginning',
       'platform/outbound/delivery-slots',
       'platform/outbound/send',
       'tools/control/wait',
