@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HELD_RESPONSE_BYTES, UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
+import {
+  BODY_BYTES,
+  HELD_RESPONSE_BYTES,
+  SLICE_MS,
+  UNWRITTEN_BYTES,
+  UNWRITTEN_ROWS,
+} from '../../src/core/budgets.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
@@ -31,7 +37,10 @@ const attempt: AnsweredAttempt = {
 }
 
 /** Batches of one account, whose writes wait until `resolve` or `reject`. */
-function createHeldBatches(onFault: (error: unknown) => void = assert.ifError) {
+function createHeldBatches(
+  onFault: (error: unknown) => void = assert.ifError,
+  onRow: () => void = () => {},
+) {
   const writes: number[] = []
   const made: RawExchange[] = []
   const makeRow = createRowMaker('an instance', [], createFactWriter(assert.ifError))
@@ -47,6 +56,7 @@ function createHeldBatches(onFault: (error: unknown) => void = assert.ifError) {
     nextId: () => 'an exchange',
     makeRow: raw => {
       made.push(raw)
+      onRow()
       return makeRow(raw)
     },
     onFault,
@@ -109,6 +119,30 @@ test('a long response is not held in memory until the next write', async t => {
   }
   resolve(true)
   await batches.close()
+})
+
+test('rows of hostile bodies are made in slices between turns of the event loop, and before that their bytes count', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const { batches, record, resolve, writes, made } = createHeldBatches(undefined, () => {
+    now += SLICE_MS / 2
+  })
+  const requestBody = Buffer.alloc(BODY_BYTES, 'x')
+  const most = UNWRITTEN_BYTES / BODY_BYTES
+  for (let i = 0; i < most + 50; i++) record({ ...rawSearch, requestBody })
+  while (made.length < most) {
+    const before: number = made.length
+    await new Promise(setImmediate)
+    assert.ok(made.length - before <= 2)
+  }
+  resolve(true)
+  await batches.close()
+  assert.equal(made.length, most)
+  assert.equal(
+    writes.reduce((sum, rows) => sum + rows),
+    most + 1,
+  )
 })
 
 test('a record that cannot be written is reported once, also if there is nothing to write in between', async t => {

@@ -1,6 +1,7 @@
 import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
 import { workFor } from '../../core/guests.ts'
 import type { Database, Time } from '../../core/ports.ts'
+import { createPause } from '../../core/turns.ts'
 import { createAdmission, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
@@ -127,7 +128,7 @@ async function writeRows(
   const gaps = admission.takeGaps(gapsUntil)
   const isDue = queue.length() > 0 || gaps.size > 0
   for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
-    const taken = queue.take(Math.min(due, MOST_ROWS))
+    const taken = await queue.take(Math.min(due, MOST_ROWS))
     due -= taken.length
     const some = taken.map(row => ({ ...row, exchange_id: nextId() }))
     try {
@@ -153,7 +154,14 @@ async function writeRows(
 const isLong = (raw: RawExchange): boolean =>
   raw.kind === 'api' && (bytesOf(raw.responseBody)?.length ?? 0) > HELD_RESPONSE_BYTES
 
-/** The exchanges in memory. The limit in bytes is for rows: fewer than 16 exchanges have none yet, with short responses. */
+/** Those that are held until the row is made. */
+const heldBytes = (raw: RawExchange): number =>
+  'requestBody' in raw
+    ? Buffer.byteLength(bytesOf(raw.requestBody) ?? '') +
+      Buffer.byteLength(bytesOf(raw.responseBody) ?? '')
+    : 0
+
+/** The exchanges in memory. */
 function createQueue(ports: BatchPorts) {
   /** Those whose rows are not made yet. */
   const arrived: Arrived[] = []
@@ -164,22 +172,27 @@ function createQueue(ports: BatchPorts) {
    * Makes rows after the responses, but does not leave all of them to the next write: objects of a request that are
    * held so long leave V8's young generation, which took some 20 MB more under load.
    */
-  function makeRows(): void {
-    const newRows = arrived.splice(0).map(exchange => rowOf(ports, exchange))
-    for (const row of newRows) bytes += row.bytes
-    rows.push(...newRows)
+  async function makeRows(): Promise<void> {
+    const pause = createPause()
+    for (let next = arrived.shift(); next; next = arrived.shift()) {
+      const row = rowOf(ports, next)
+      rows.push(row)
+      bytes += row.bytes - heldBytes(next.raw)
+      await pause()
+    }
   }
 
   return {
     isFull: () => rows.length + arrived.length >= UNWRITTEN_ROWS || bytes >= UNWRITTEN_BYTES,
     add(exchange: Arrived): void {
+      bytes += heldBytes(exchange.raw)
       if (arrived.push(exchange) === ROWS_AT_ONCE || isLong(exchange.raw)) setImmediate(makeRows)
     },
     has: (room: string) => [...arrived, ...rows].some(({ quota }) => quota.room === room),
     length: () => rows.length + arrived.length,
     /** Removes and returns the oldest that are written together. */
-    take(most: number): Row[] {
-      makeRows()
+    async take(most: number): Promise<Row[]> {
+      await makeRows()
       const taken: Row[] = []
       for (let size = 0; taken.length < most && size < MOST_BYTES; ) {
         const row = rows.shift()
