@@ -118,11 +118,13 @@ export const DELIVERIES_TO_HOST = 64
 export const DELIVERIES = 256
 /** Deliveries of an account at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES_OF_ACCOUNT = 192
+/** Addresses of a receiver's name, of each kind. Held by test/webhooks/resolve.test.ts. */
+export const ADDRESSES = 16
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
 /** Pieces of a receiver's response that are read. Held by test/webhooks/send.test.ts. */
 export const ANSWER_PIECES = 256
-/** Bytes of a receiver's response that are kept for the record: more than is shown, so that no secret is cut before it is masked. Held by test/webhooks/send.test.ts. */
+/** Bytes of a receiver's response that are kept for the record. Held by test/webhooks/send.test.ts. */
 export const KEPT_ANSWER_BYTES = 16 * KB
 /** Active webhooks of an account, those of listeners included. Held by test/contract/webhooks/registration.test.ts. */
 export const ACTIVE_WEBHOOKS = 100

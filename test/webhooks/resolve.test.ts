@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { queryObjects } from 'node:v8'
+import { ADDRESSES } from '../../src/core/budgets.ts'
 import { createResolve, parseHosts } from '../../src/platform/outbound/resolve.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -11,6 +12,10 @@ import { endsWithin } from '../support/time.ts'
 
 const hostsFile = join(tempFolder(), 'hosts')
 let dns: DnsServer
+/** 20 of IPv4, and then 20 of IPv6. */
+const many = ['93.184.215.', '2606:2800:21f::'].flatMap(net =>
+  Array.from({ length: 20 }, (_, i) => `${net}${i + 10}`),
+)
 
 before(async () => {
   dns = await startDnsServer({
@@ -23,6 +28,7 @@ before(async () => {
     'slow-5.example.com': { silent: 'both' },
     'half.example.com': { addresses: ['93.184.215.15'], silent: 'AAAA' },
     'nowhere.example.com': {},
+    'many.example.com': { addresses: many },
     'listed.example.com': { addresses: ['93.184.215.16'] },
   })
 })
@@ -39,6 +45,11 @@ describe('DNS:', () => {
     const resolve = resolver()
     assert.deepEqual(await resolve('dual.example.com'), ['93.184.215.14', '2606:2800:21f::1'])
     assert.deepEqual(await resolve('six.example.com'), ['2606:2800:21f::2'])
+  })
+
+  test('Of each kind a name has the first 16 addresses.', async () => {
+    const used = [...many.slice(0, ADDRESSES), ...many.slice(20, 20 + ADDRESSES)]
+    assert.deepEqual(await resolver()('many.example.com'), used)
   })
 
   test('A name that does not exist or has no address resolves to an empty list.', async () => {

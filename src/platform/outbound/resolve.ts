@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { ADDRESSES } from '../../core/budgets.ts'
 import type { Resolve } from '../../core/ports.ts'
 
 const HOSTS_FILE =
@@ -76,7 +77,8 @@ async function askDns(name: string, resolver: Resolver): Promise<string[]> {
   const answers = await Promise.all(
     questions.map(question => Promise.race([question.catch(() => []), timeUp])),
   )
-  return answers.flat()
+  // Each message checks them: 2,300 of IPv6 took 10 ms, at one go for all that had waited for the answer.
+  return answers.flatMap(addresses => addresses.slice(0, ADDRESSES))
 }
 
 /** One for all look-ups, replaced from time to time: a Resolver does not notice that the machine's DNS servers change. */
