@@ -82,6 +82,7 @@ test('2,000 rows wait to be written, and what comes then is one row that counts'
 
 test('exchanges that arrive while others are written wait for the next write', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(performance, 'now', () => 0) // one slice
   const { batches, record, resolve, writes } = createHeldBatches()
 
   for (let i = 0; i < 3; i++) record()
@@ -103,6 +104,7 @@ test('exchanges that arrive while others are written wait for the next write', a
 
 test('a long response is not held in memory until the next write', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(performance, 'now', () => 0) // one slice
   const { batches, record, resolve, made } = createHeldBatches()
   const turn = () => new Promise(setImmediate)
   record(rawSearch)
