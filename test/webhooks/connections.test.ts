@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
+import { HANDSHAKE_BYTES } from '../../src/core/budgets.ts'
 import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
 import { createSend } from '../../src/platform/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
@@ -64,4 +66,16 @@ test('A new connection never resumes a TLS session.', async t => {
   const [send, one] = await start(t, [closing, {}])
   for (let sent = 0; sent < 3; sent++) await send(postTo(one.url))
   assert.deepEqual(resumed, [false, false, false])
+})
+
+test('A receiver that sends more than 16 KB before it is trusted is not, and an equal one with a short chain is.', async t => {
+  const [send, long, short] = await start(t, [{ certificate: 'with many others' }, {}])
+  const bytes = new X509Certificate(authority).raw.length * 60
+  assert.ok(bytes > HANDSHAKE_BYTES)
+  const { result, cause } = await send(postTo(long.url))
+  assert.deepEqual([result, cause], ['tls failed', 'ERR_TLS_HANDSHAKE_TOO_LONG'])
+  const answered: Behaviour['onRequest'] = ({ response }) => response.end('x'.repeat(2 * bytes))
+  const talkative = await startReceiver({ onRequest: answered })
+  t.after(talkative.close)
+  for (const { url } of [short, talkative]) assert.equal((await send(postTo(url))).result, '200 OK')
 })
