@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
+import { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
@@ -78,4 +79,33 @@ test('A receiver that sends more than 16 KB before it is trusted is not, and an 
   const talkative = await startReceiver({ onRequest: answered })
   t.after(talkative.close)
   for (const { url } of [short, talkative]) assert.equal((await send(postTo(url))).result, '200 OK')
+})
+
+test('Each handshake is read in turns of the event loop of its own.', async t => {
+  const serves: (() => void)[] = []
+  const together: Behaviour = {
+    certificate: 'self-signed',
+    onConnection(_socket, serve) {
+      if (serves.push(serve) === 20) for (const each of serves) each()
+    },
+  }
+  const [send, one] = await start(t, [together, {}])
+  let turn = 0
+  let counting = globalThis.setImmediate(function count() {
+    turn += 1
+    counting = globalThis.setImmediate(count)
+  })
+  t.after(() => clearImmediate(counting))
+  const { push } = Duplex.prototype
+  const turns: number[] = []
+  t.mock.method(Duplex.prototype, 'push', function (this: Duplex, bytes: Buffer | null) {
+    if (bytes && this.constructor === Duplex) turns.push(turn)
+    return push.call(this, bytes)
+  })
+  const sent = await Promise.all(
+    Array.from({ length: 20 }, () => send({ ...postTo(one.url), timeout: 30_000 })),
+  )
+  assert.ok(sent.every(({ result }) => result === 'tls failed'))
+  assert.ok(turns.length >= sent.length)
+  assert.equal(new Set(turns).size, turns.length)
 })

@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import { HANDSHAKE_BYTES } from '../../core/budgets.ts'
 import { loadTls } from '../http/node-http.ts'
@@ -9,13 +10,29 @@ class TooLong extends Error {
   code = 'ERR_TLS_HANDSHAKE_TOO_LONG'
 }
 
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** In a turn of the event loop of its own, after those before. */
+function inOwnTurn(work: () => void): void {
+  lastTurn = lastTurn.then(() => setImmediate()).then(work)
+}
+
 /**
- * A TLS connection that ends if the receiver sends more than HANDSHAKE_BYTES before it is trusted: OpenSSL checks all
- * certificates at one go, and 61 of RSA in 85 KB took 0.5 s of the event loop. Node has no setting for their number.
+ * A TLS connection that ends if the receiver sends more than HANDSHAKE_BYTES before it is trusted, and until then reads in
+ * turns: OpenSSL checks all certificates at one go, and 61 of RSA in 85 KB took 0.5 s. Node has no setting for their number.
  */
 export function connectTls(options: ConnectionOptions & net.TcpNetConnectOpts) {
   const raw = net.connect({ ...options, path: undefined } as net.TcpNetConnectOpts)
   let left = HANDSHAKE_BYTES
+  let waiting = 0
+  function inOrder(work: () => void): void {
+    if (left === Infinity && waiting === 0) return work()
+    waiting += 1
+    inOwnTurn(() => {
+      waiting -= 1
+      work()
+    })
+  }
   const bounded = new Duplex({
     read: () => void raw.resume(),
     write: (bytes, _encoding, done) => void raw.write(bytes, done),
@@ -28,11 +45,11 @@ export function connectTls(options: ConnectionOptions & net.TcpNetConnectOpts) {
   raw.on('data', bytes => {
     left -= bytes.length
     if (left < 0) bounded.destroy(new TooLong())
-    else if (!bounded.push(bytes)) raw.pause()
+    else inOrder(() => bounded.push(bytes) || raw.pause())
   })
-  raw.on('end', () => bounded.push(null))
-  raw.on('error', error => bounded.destroy(error))
-  raw.on('close', () => bounded.destroy())
+  raw.on('end', () => inOrder(() => bounded.push(null)))
+  raw.on('error', error => inOrder(() => bounded.destroy(error)))
+  raw.on('close', () => inOrder(() => bounded.destroy()))
   const secured = loadTls().connect({ ...options, socket: bounded })
   raw.once('connect', () => secured.emit('connect'))
   secured.once('secureConnect', () => {
