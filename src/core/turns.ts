@@ -83,18 +83,18 @@ export function ownTurn(): Promise<unknown> {
   return lastTurn
 }
 
-/** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
-export type Pause = () => Promise<void>
+/** Resolves after other work if this slice has taken long enough, otherwise returns undefined. To be awaited after each step. */
+export type Pause = () => Promise<void> | undefined
 
 /** The first slice begins now. `before` is called before each pause. */
 export function createPause(before?: () => void): Pause {
   let began = performance.now()
-  return async () => {
-    if (performance.now() - began < SLICE_MS) return
+  async function pause(): Promise<void> {
     before?.()
     await ownTurn()
     began = performance.now()
   }
+  return () => (performance.now() - began < SLICE_MS ? undefined : pause())
 }
 
 /** One at a time on this thread, because of the memory that each takes. */

@@ -7,19 +7,27 @@ import { createRounds } from '../../core/rounds.ts'
  */
 export function createBeginning() {
   const waiting = createRounds<() => void>()
-  /** When the work of this turn began. */
-  let began: number | undefined
+  /** The end of this turn. It keeps the event loop from waiting for the network only if work waits for it. */
+  let end: NodeJS.Immediate | undefined
+  let began = 0
 
-  const isOver = () => began !== undefined && performance.now() - began >= SLICE_MS
+  const isOver = () => performance.now() - began >= SLICE_MS
 
-  function start(): void {
+  function start(): NodeJS.Immediate {
     began = performance.now()
-    setImmediate(nextTurn)
+    end = setImmediate(nextTurn).unref()
+    return end
   }
 
-  async function nextTurn(): Promise<void> {
-    began = undefined
-    if (waiting.length() > 0) start()
+  function nextTurn(): void {
+    end = undefined
+    if (waiting.length() > 0) {
+      start().ref()
+      void beginWaiting()
+    }
+  }
+
+  async function beginWaiting(): Promise<void> {
     while (waiting.length() > 0 && !isOver()) {
       waiting.next()?.()
       waiting.pass()
@@ -29,8 +37,12 @@ export function createBeginning() {
   }
 
   return (owner: string, work: () => void): void => {
-    if (began === undefined) start()
-    if (waiting.length() === 0 && !isOver()) work()
-    else waiting.add(owner, work)
+    if (waiting.length() === 0 && (!end || !isOver())) {
+      if (!end) start()
+      work()
+    } else {
+      waiting.add(owner, work)
+      ;(end ?? start()).ref()
+    }
   }
 }
