@@ -14,7 +14,9 @@ let lastTurn: Promise<unknown> = Promise.resolve()
 
 /** In a turn of the event loop of its own, after those before. */
 function inOwnTurn(work: () => void): void {
-  lastTurn = lastTurn.then(() => setImmediate()).then(work)
+  const turn = lastTurn.then(() => setImmediate())
+  void turn.then(work)
+  lastTurn = turn
 }
 
 /**
@@ -25,14 +27,14 @@ export function connectTls(options: ConnectionOptions & net.TcpNetConnectOpts) {
   const raw = net.connect({ ...options, path: undefined } as net.TcpNetConnectOpts)
   let left = HANDSHAKE_BYTES
   let waiting = 0
-  function inOrder(work: () => void): void {
-    if (left === Infinity && waiting === 0) return work()
+  function inTurn(work: () => void): void {
     waiting += 1
     inOwnTurn(() => {
       waiting -= 1
       work()
     })
   }
+  const inOrder = (work: () => void) => (waiting > 0 ? inTurn(work) : work())
   const bounded = new Duplex({
     read: () => void raw.resume(),
     write: (bytes, _encoding, done) => void raw.write(bytes, done),
@@ -44,8 +46,10 @@ export function connectTls(options: ConnectionOptions & net.TcpNetConnectOpts) {
   })
   raw.on('data', bytes => {
     left -= bytes.length
+    const push = () => bounded.push(bytes) || raw.pause()
     if (left < 0) bounded.destroy(new TooLong())
-    else inOrder(() => bounded.push(bytes) || raw.pause())
+    else if (left < Infinity) inTurn(push)
+    else inOrder(push)
   })
   raw.on('end', () => inOrder(() => bounded.push(null)))
   raw.on('error', error => inOrder(() => bounded.destroy(error)))
