@@ -55,7 +55,7 @@ export const ALL_REFUSALS_A_SECOND = 200
 export const UNWRITTEN_ROWS = 2_000
 /** Bytes of such rows; exchanges that come then are only counted. Held by test/contract/recorder/keeping.test.ts. */
 export const UNWRITTEN_BYTES = 8 * MB
-/** Bytes of a response that is held until the next write. Held by test/recorder/batches.test.ts. */
+/** Bytes of a response that is held until the next write; the row of a longer one is made at once. Held by test/recorder/batches.test.ts. */
 export const HELD_RESPONSE_BYTES = 64 * KB
 
 /** Bytes of a page of a list of the control API. Held by test/contract/recorder/budget.test.ts. */
@@ -120,8 +120,6 @@ export const DELIVERIES = 256
 export const DELIVERIES_OF_ACCOUNT = 192
 /** Addresses of a receiver's name, of each kind. Held by test/webhooks/resolve.test.ts. */
 export const ADDRESSES = 16
-/** Bytes of a receiver before its certificates are checked. Held by test/webhooks/connections.test.ts. */
-export const HANDSHAKE_BYTES = 16 * KB
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
 /** Pieces of a receiver's response that are read. Held by test/webhooks/send.test.ts. */
@@ -154,7 +152,7 @@ export const FILTER_CHARACTERS = 1_000
 
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
 export const LEAVING_BYTES = 256 * MB
-/** Bytes that a search counts as until its response is made. Held by test/contract/http/search-budget.test.ts. */
+/** Bytes that a search counts as until its response is made; the largest pages have 6 to 11 MB. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCH_BYTES = 8 * MB
 /** Searches that read rows at once. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCHES_AT_WORK = 8

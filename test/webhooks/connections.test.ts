@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
-import { Duplex } from 'node:stream'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
-import { HANDSHAKE_BYTES } from '../../src/core/budgets.ts'
 import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
 import { createSend } from '../../src/platform/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
@@ -67,45 +64,4 @@ test('A new connection never resumes a TLS session.', async t => {
   const [send, one] = await start(t, [closing, {}])
   for (let sent = 0; sent < 3; sent++) await send(postTo(one.url))
   assert.deepEqual(resumed, [false, false, false])
-})
-
-test('A receiver that sends more than 16 KB before it is trusted is not, and an equal one with a short chain is.', async t => {
-  const [send, long, short] = await start(t, [{ certificate: 'with many others' }, {}])
-  const bytes = new X509Certificate(authority).raw.length * 60
-  assert.ok(bytes > HANDSHAKE_BYTES)
-  const { result, cause } = await send(postTo(long.url))
-  assert.deepEqual([result, cause], ['tls failed', 'ERR_TLS_HANDSHAKE_TOO_LONG'])
-  const answered: Behaviour['onRequest'] = ({ response }) => response.end('x'.repeat(2 * bytes))
-  const talkative = await startReceiver({ onRequest: answered })
-  t.after(talkative.close)
-  for (const { url } of [short, talkative]) assert.equal((await send(postTo(url))).result, '200 OK')
-})
-
-test('Each handshake is read in turns of the event loop of its own.', async t => {
-  const serves: (() => void)[] = []
-  const together: Behaviour = {
-    certificate: 'self-signed',
-    onConnection(_socket, serve) {
-      if (serves.push(serve) === 20) for (const each of serves) each()
-    },
-  }
-  const [send, one] = await start(t, [together, {}])
-  let turn = 0
-  let counting = globalThis.setImmediate(function count() {
-    turn += 1
-    counting = globalThis.setImmediate(count)
-  })
-  t.after(() => clearImmediate(counting))
-  const { push } = Duplex.prototype
-  const turns: number[] = []
-  t.mock.method(Duplex.prototype, 'push', function (this: Duplex, bytes: Buffer | null) {
-    if (bytes && this.constructor === Duplex) turns.push(turn)
-    return push.call(this, bytes)
-  })
-  const sent = await Promise.all(
-    Array.from({ length: 20 }, () => send({ ...postTo(one.url), timeout: 30_000 })),
-  )
-  assert.ok(sent.every(({ result }) => result === 'tls failed'))
-  assert.ok(turns.length >= sent.length)
-  assert.equal(new Set(turns).size, turns.length)
 })

@@ -30,7 +30,7 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
 
   function createTurn({ account, socket }: FastifyRequest, release: ReleaseSlot): Turn {
     const owner = ownerOf(account)
-    let counted = SEARCH_BYTES // the largest pages have 6 to 11 MB
+    let counted = SEARCH_BYTES
     let added = 0
     shares.add(owner, counted)
     return {

@@ -4,7 +4,6 @@ import type { AgentOptions, Agent as SecureAgent } from 'node:https'
 import type { OnReadOpts, Socket } from 'node:net'
 import { DELIVERIES_TO_HOST } from '../../core/budgets.ts'
 import { http, loadHttps, loadTls } from '../http/node-http.ts'
-import { connectTls } from './handshake.ts'
 
 /** Servers usually keep idle connections for two seconds or more, so ours end first. */
 const IDLE_MS = 1000
@@ -36,7 +35,6 @@ export function createSecureAgent({ ca, insecure = false }: Trust): SecureAgent 
     // Creating it for each connection would take a fifth of the time of a message over a new connection.
     secureContext: loadTls().createSecureContext(ca ? { ca } : {}),
   })
-  agent.createConnection = options => connectTls(options as Parameters<typeof connectTls>[0])
   // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
   agent.getName = to => `${to?.host}:${to?.port}`
   return agent

@@ -59,7 +59,6 @@ const certificates: Record<string, string> = {
     'the receiver does not send the certificates between it and a known authority',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NO_AUTHORITY,
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
-  ERR_TLS_HANDSHAKE_TOO_LONG: 'the receiver sends more than 16 KB of certificates with it',
 }
 
 function withoutStatus(result: string): string {
