@@ -222,12 +222,8 @@ describe('The command line', () => {
         .split('\n')
         .map(line => line.split('\t')[0])
     assert.deepEqual(await words('keys', ''), ['create', 'list', 'revoke', 'help', ':4', ''])
-    assert.deepEqual(await words('lis'), ['listen', ':4', ''])
-    assert.deepEqual(await words('seed', '--pay'), ['--payments', ':4', ''])
     const scenarios = ['success', 'declined', 'error', 'cancel']
     assert.deepEqual(await words('pay', ''), [...scenarios, ':4', ''])
-    const operations = ['cancelPayment', 'cancelAgreement']
-    assert.deepEqual(await words('logs', '--operation', 'cancel'), [...operations, ':4', ''])
     assert.deepEqual(await words('backup', ''), [':0', ''], 'the shell completes names of files')
     const { stdout: all } = await farthing('complete', '--', '')
     assert.match(all, /^([a-z]+\t.+\n){16}:4\n$/, 'the shell takes each line as a candidate')

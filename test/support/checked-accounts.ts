@@ -1,9 +1,9 @@
 /** Stands in front of a service, and asks for the check of each test account before it ends. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Body } from './client.ts'
+import { listen } from './ports.ts'
 
 export async function checkAccountsOf(service: string) {
   const keys = new Map<string, string>()
@@ -37,10 +37,8 @@ export async function checkAccountsOf(service: string) {
       request.socket.resetAndDestroy() // as a plan did with the connection to the service
     }
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo // it listens on a port
   const checked = {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     /** The number of accounts that have ended. */
     ended: 0,
     /** What their checks found with the levels fail and warn. */
