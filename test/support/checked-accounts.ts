@@ -2,18 +2,16 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import type { Body } from './client.ts'
+import { sendUnchecked } from './client.ts'
 import { listen } from './ports.ts'
 
 export async function checkAccountsOf(service: string) {
   const keys = new Map<string, string>()
 
   async function check(name: string): Promise<void> {
-    const headers = { Authorization: `Bearer ${keys.get(name)}` }
-    const { findings }: Body = await (
-      await fetch(`${service}/control/check?as_of=%2B1d`, { headers })
-    ).json()
-    for (const { rule, level } of findings)
+    const url = `${service}/control/check?as_of=%2B1d`
+    const { body } = await sendUnchecked(url, { key: keys.get(name) })
+    for (const { rule, level } of body.findings)
       if (level === 'fail' || level === 'warn') checked.broken.push(`${rule} ${level}`)
     checked.ended += 1
   }
