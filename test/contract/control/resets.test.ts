@@ -60,9 +60,9 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
     const { database, baseUrls } = service()
     const other = await service().newAccount()
     const { api } = await newAccount()
-    let looks = 0
+    const rooms = new Set<unknown>()
     mockQueries(t, database, (query, values) => {
-      if (values.includes('after')) looks += 1
+      if (values.includes('after')) rooms.add(values[0])
       return query()
     })
     const wait = async (key: string | undefined): Promise<Body> => {
@@ -71,7 +71,7 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
     }
     const later = wait(other.key)
     const ended = wait(api.key)
-    while (looks < 2) await setTimeout(5)
+    while (rooms.size < 2) await setTimeout(5)
     // Through the other instance, if there is one.
     const last = createClient(baseUrls.slice(-1), api.key ?? '')
     assert.equal((await control(last, 'reset', {})).status, 200)
