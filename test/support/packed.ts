@@ -73,7 +73,13 @@ function findOlderNode() {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
     if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
   }
-  const change = `delete process.env.NODE_OPTIONS;Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
+  // What npm starts is under that version too. A program starts a newer Node, which another file must be.
+  const change = `
+    Object.defineProperty(process.versions, 'node', { value: '22.18.0' })
+    if (!/npm(-cli\\.js)?$/.test(process.argv[1] ?? '')) {
+      delete process.env.NODE_OPTIONS
+      process.execPath = '/dev/null'
+    }`
   const url = `data:text/javascript,${encodeURIComponent(change)}`
   return { node: process.execPath, options: ['--import', url] }
 }
