@@ -110,19 +110,6 @@ onSharedDatabases('Agreements: create and cancel', { control: true }, service =>
       assertError(answer, 400, 'P2501')
     assert.deepEqual(await readAgreement(api, agreement), before)
   })
-
-  test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const agreement = await createAgreement(other)
-    for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
-      const unknown = agreement_id === '%ff' ? 'P0911' : undefined
-      const path = `/v1/agreements/${agreement_id}`
-      assertError(await api.get(path), 404, unknown ?? 'P2200')
-      assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
-    }
-    assert.equal((await readAgreement(other, agreement)).status, 'created')
-  })
 })
 
 onOneDatabase('Agreements: refused requests', service => {

@@ -46,16 +46,6 @@ onSharedDatabases('Refunds: create', { control: true }, service => {
     assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
   })
 
-  test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const payment = await paidPayment(other)
-    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
-    for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
-      assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
-    assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
-  })
-
   const moto = { authorisation_mode: 'moto_api' }
   /** test/domain/money.test.ts has the other states. */
   const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {

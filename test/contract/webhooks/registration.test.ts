@@ -145,21 +145,6 @@ onSharedDatabases('Webhooks: registration', { control: true }, service => {
         assert.equal((await api.get(`${path}/messages`)).status, 200)
       }
     })
-
-    test('a webhook that the account does not have returns 404 P2700', async () => {
-      const api = await service().newAccount()
-      const other = await service().newAccount()
-      const webhook = await register(other)
-      for (const id of [webhook.external_id, 'x', '0'.repeat(26), '%00', 'é'])
-        for (const answer of [
-          await api.get(`/v1/webhooks/${id}`),
-          await api.delete(`/v1/webhooks/${id}`),
-          await api.get(`/v1/webhooks/${id}/messages`),
-        ])
-          assertError(answer, 404, 'P2700')
-      assert.equal((await api.get('/v1/webhooks')).body.total, 0)
-      assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
-    })
   })
 
   test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {
