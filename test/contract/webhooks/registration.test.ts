@@ -121,17 +121,6 @@ onSharedDatabases('Webhooks: registration', { control: true }, service => {
       assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
     })
 
-    test('the list of webhooks has pages that link to one another', async () => {
-      const api = await service().newAccount()
-      for (let i = 0; i < 3; i++) await register(api)
-      const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
-      assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
-      assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
-      const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
-      assertError(wrong, 422, 'P2701')
-      assert.match(wrong.body.description, /page.*display_size/)
-    })
-
     test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
       const api = await service().newAccount()
       const webhook = await register(api)
