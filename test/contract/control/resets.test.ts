@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { idFloor } from '../../../src/core/ids.ts'
-import { type Body, createClient } from '../../support/client.ts'
+import { type Body, type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask, asking, testAccount } from '../../support/control.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases, START } from '../../support/service.ts'
@@ -64,12 +64,10 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
       if (values.includes('after')) looks += 1
       return query()
     })
-    const wait = async (key: string | undefined): Promise<Body> => {
-      const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
-      return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).json()
-    }
-    const later = wait(other.key)
-    const ended = wait(api.key)
+    const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
+    const wait = async (by: Client): Promise<Body> => (await sendUnchecked(url, by)).body
+    const later = wait(other)
+    const ended = wait(api)
     while (looks < 2) await setTimeout(5)
     // Through the other instance, if there is one.
     const last = createClient(baseUrls.slice(-1), api.key ?? '')

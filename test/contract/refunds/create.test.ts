@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, DECLINED, newPaidPayment, paidPayment, read } from '../../support/journeys.ts'
+import { newPaidPayment, paidPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -46,24 +46,13 @@ onSharedDatabases('Refunds: create', { control: true }, service => {
     assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
   })
 
-  const moto = { authorisation_mode: 'moto_api' }
-  /** test/domain/money.test.ts has the other states. */
-  const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
-    created: ['pending', api => api.createPayment()],
-    capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
-    failed: [
-      'unavailable',
-      async api => {
-        const payment = await api.createPayment(moto)
-        await authorise(api, payment, { card_number: DECLINED })
-        return payment
-      },
-    ],
-  }
-  for (const [state, [status, make]] of Object.entries(unpaid))
+  for (const [state, status, fields] of [
+    ['created', 'pending', undefined],
+    ['capturable', 'unavailable', { delayed_capture: true }],
+  ] as const)
     test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
       const api = await service().newAccount()
-      const payment = await make(api)
+      const payment = fields ? await paidPayment(api, fields) : await api.createPayment()
       const before = await read(api, payment)
       assert.equal(before.state.status, state)
       assert.equal(before.refund_summary.status, status)
