@@ -121,8 +121,6 @@ onOneDatabase('Refunds: refused bodies', service => {
     const post = (body: string) => api.request('POST', path, { headers: JSON_TYPE, body })
     for (const [body, status, code, field] of faults)
       assertError(await post(body), status, code, { field })
-    for (const body of ['', '[]', 'null', '{', '{"__proto__":1}'])
-      assertError(await post(body), 400, 'P0697')
     assert.deepEqual(await read(api, payment), payment)
   })
 })
