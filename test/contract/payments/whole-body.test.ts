@@ -89,12 +89,6 @@ onSharedDatabases('Payments: whole body', { control: true }, service => {
     await shows(api, payment, created, [], paid)
   })
 
-  test('a payment of amount 0 has refund status full as soon as it is paid', async () => {
-    const { api, payment } = await newPayment(service(), { amount: 0 })
-    const { amount, net_amount, refund_summary } = await payOnPages(api, payment)
-    assert.deepEqual([amount, net_amount, refund_summary], [0, 0, refundSummary('full', 0)])
-  })
-
   test('a payment with delayed capture stays capturable until it is captured or cancelled', async () => {
     const fields = { delayed_capture: true, prefilled_cardholder_details: gwen }
     const { api, payment: created } = await newPayment(service(), fields)
