@@ -230,7 +230,7 @@ describe('The command line', () => {
     assert.deepEqual(await words('logs', '--operation', 'cancel'), [...operations, ':4', ''])
     assert.deepEqual(await words('backup', ''), [':0', ''], 'the shell completes names of files')
     const { stdout: all } = await farthing('complete', '--', '')
-    assert.match(all, /^([a-z]+\t.+\n){16}:4\n$/, 'the shell takes each line as a candidate')
+    assert.match(all, /^([a-z]+\t.+\n){10,}:4\n$/, 'the shell takes each line as a candidate')
     assert.match(all, /^completion\tprint a script for your shell that completes commands$/m)
   })
 })

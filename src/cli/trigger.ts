@@ -1,14 +1,11 @@
-import type { EventType } from '../pay/webhooks/webhook.ts'
+import type { SentEventType } from '../pay/differences/messages.ts'
 import { wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { behaviourOf, connect, serviceOptions } from './running-service.ts'
 
 /** The types that one payment of a trigger causes under both behaviours. */
-type Sent = Exclude<
-  EventType,
-  'card_payment_started' | 'card_payment_settled' | 'card_payment_expired'
->
+type Sent = Exclude<SentEventType, 'card_payment_expired'>
 
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },

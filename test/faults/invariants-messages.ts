@@ -1,7 +1,7 @@
 /** Invariants of webhook messages: recipients, attempts, bodies and their number. */
 import { timeOf } from '../../src/core/ids.ts'
-import type { EventType } from '../../src/pay/webhooks/webhook.ts'
-import { arrival, type MessageRow, type PaymentRow, type Rows, type WebhookRow } from './rows.ts'
+import { type EventType, eventsOfMove } from '../../src/pay/differences/messages.ts'
+import type { MessageRow, PaymentRow, Rows, WebhookRow } from './rows.ts'
 
 export function messageProblems(rows: Rows, { settled = false }: { settled?: boolean }): string[] {
   const webhooks = new Map(rows.webhooks.map(webhook => [webhook.webhook_id, webhook]))
@@ -56,15 +56,6 @@ function attemptProblems(message: MessageRow, webhook: WebhookRow, settled: bool
   return problems.map(what => `I11 ${message_id}: ${what}`)
 }
 
-/** The statuses that a payment can have in a message of each type. */
-const statuses: Record<string, string[]> = {
-  card_payment_succeeded: ['success', 'capturable'],
-  card_payment_captured: ['success'],
-  card_payment_refunded: ['success'],
-  card_payment_failed: ['failed', 'error'],
-  card_payment_cancelled: ['cancelled'],
-}
-
 /** The part of I13 that the rows show: the resource is the payment at the time of the change. */
 function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
   const { message_id, payment_id, event_type, created, body } = message
@@ -72,7 +63,12 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
   const { resource } = body
   const { status } = resource.state
   const summary = resource.refund_summary
-  const allowed = statuses[event_type] ?? []
+  const isOfMove = changesOf(payment).some(
+    change =>
+      change.at === created &&
+      change.status === status &&
+      change.types.some(type => type === event_type),
+  )
   const fits =
     body.webhook_message_id === message_id &&
     body.event_type === event_type &&
@@ -80,8 +76,7 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
     resource.payment_id === payment_id &&
     resource.amount === payment.amount &&
     body.created_date === new Date(created).toISOString() &&
-    allowed.includes(status) &&
-    (event_type === 'card_payment_refunded' || arrival(payment, status) === created) &&
+    (event_type === 'card_payment_refunded' ? status === 'success' : isOfMove) &&
     summary.amount_available + summary.amount_submitted === payment.amount
   return fits ? [] : [`I13 ${message_id}: ${JSON.stringify(body)}`]
 }
@@ -127,17 +122,10 @@ type TimedChange = { at: number; types: EventType[] }
 
 const refundedAt = (at: number): TimedChange => ({ at, types: ['card_payment_refunded'] })
 
-/** The event types of a payment's history: Specification, *Webhook event types*. */
-function changesOf({ body }: PaymentRow): TimedChange[] {
-  return body.events.flatMap(({ status, at }, i): TimedChange[] => {
-    const before = body.events[i - 1]?.status
-    const type = (name: EventType): TimedChange => ({ at, types: [name] })
-    if (status === 'capturable') return [type('card_payment_succeeded')]
-    if (status === 'success')
-      return before === 'capturable'
-        ? [type('card_payment_captured')]
-        : [{ at, types: ['card_payment_succeeded', 'card_payment_captured'] }]
-    if (status === 'failed' || status === 'error') return [type('card_payment_failed')]
-    return status === 'cancelled' ? [type('card_payment_cancelled')] : []
+/** What a payment's history has sent. */
+const changesOf = ({ body }: PaymentRow) =>
+  body.events.map(({ status, at, code }, i) => {
+    const from = body.events[i - 1]?.status
+    const types = from ? eventsOfMove.specification({ from, to: status, code }) : []
+    return { at, status, types }
   })
-}

@@ -1,4 +1,5 @@
 /** What moves a payment: Specification, *States and transitions*. */
+import { eventsOfMove } from '../../src/pay/differences/messages.ts'
 import {
   type Account,
   type Expected,
@@ -38,13 +39,7 @@ function move(world: World, payment: Payment, statuses: Status[], code?: string)
   const isAuthorised = from !== 'capturable' && (to === 'success' || to === 'capturable')
   if (isAuthorised && payment.mode === 'web' && payment.agreement)
     makeActive(world, payment.agreement)
-  const names = [
-    ...(isAuthorised ? ['succeeded'] : []),
-    ...(to === 'success' ? ['captured'] : []),
-    ...(to === 'failed' || to === 'error' ? ['failed'] : []),
-    ...(to === 'cancelled' ? ['cancelled'] : []),
-  ]
-  notify(world, payment, names)
+  notify(world, payment, eventsOfMove.specification({ from, to, code }))
 }
 
 const authorised = ({ delayed }: Payment): Status => (delayed ? 'capturable' : 'success')
@@ -225,7 +220,7 @@ export function refund(
   if (amount > left) return { request, expected: refusal(400, 'P0603') }
   const made = { name: `{refund-${newNumber(world)}}`, amount, created: world.now }
   found.refunds.push(made)
-  notify(world, found, ['refunded'])
+  notify(world, found, ['card_payment_refunded'])
   const { payment_id, ...body } = shownRefund(world, found, made)
   return { request, expected: { status: 202, body } }
 }

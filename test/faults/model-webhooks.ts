@@ -1,4 +1,5 @@
 /** Webhooks, messages and their delivery: Specification, *Webhook event types* and *Delivery rules*. */
+import { type EventType, eventTypesOf } from '../../src/pay/webhooks/webhook.ts'
 import {
   type Account,
   isGone,
@@ -19,7 +20,7 @@ export type Webhook = {
   account: Account
   created: number
   callback_url: string
-  subscriptions: string[]
+  subscriptions: readonly string[]
   active: boolean
   signing_key: string
   manners: Manners
@@ -46,15 +47,6 @@ export type Message = {
   status: 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 }
 
-export const eventTypes = [
-  'succeeded',
-  'captured',
-  'refunded',
-  'failed',
-  'cancelled',
-  'settled',
-].map(name => `card_payment_${name}`)
-
 const ACCEPTED = {
   status: 'SUCCESSFUL',
   status_code: 202,
@@ -76,28 +68,26 @@ export function outcome(manners: Manners, nth: number): Omit<Attempt, 'at'> {
 }
 
 /** Writes a message for each active, subscribed webhook of the account, and delivers what it can. */
-export function notify(world: World, payment: Payment, names: string[]): void {
+export function notify(world: World, payment: Payment, eventTypes: readonly EventType[]): void {
   const webhooks = world.webhooks.filter(
     ({ account, active }) => active && account === payment.account,
   )
-  const messages = names
-    .map(name => `card_payment_${name}`)
-    .flatMap(event_type =>
-      webhooks
-        .filter(({ subscriptions }) => subscriptions.includes(event_type))
-        .map(
-          (webhook): Message => ({
-            name: `{message-${newNumber(world)}}`,
-            webhook,
-            payment,
-            event_type,
-            created: world.now,
-            resource: shown(payment),
-            attempts: [],
-            status: 'PENDING',
-          }),
-        ),
-    )
+  const messages = eventTypes.flatMap(event_type =>
+    webhooks
+      .filter(({ subscriptions }) => subscriptions.includes(event_type))
+      .map(
+        (webhook): Message => ({
+          name: `{message-${newNumber(world)}}`,
+          webhook,
+          payment,
+          event_type,
+          created: world.now,
+          resource: shown(payment),
+          attempts: [],
+          status: 'PENDING',
+        }),
+      ),
+  )
   world.messages.push(...messages)
   // If the process dies during a delivery, later messages to the same webhook are not sent either.
   const stuck = new Set<Webhook>()
@@ -147,7 +137,7 @@ function shownMessage(world: World, message: Message) {
 export type NewWebhook = {
   account: Account
   manners: Manners
-  subscriptions?: string[] | undefined
+  subscriptions?: readonly string[] | undefined
 }
 
 export function register(world: World, { account, manners, subscriptions }: NewWebhook): Step {
@@ -157,7 +147,7 @@ export function register(world: World, { account, manners, subscriptions }: NewW
     account,
     created: world.now,
     callback_url: `https://hooks.example.org/${world.name}/${manners}/${number}`,
-    subscriptions: subscriptions ?? eventTypes,
+    subscriptions: subscriptions ?? eventTypesOf.specification,
     active: true,
     signing_key: `{signing-${number}}`,
     manners,

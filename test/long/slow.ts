@@ -83,7 +83,7 @@ const failedTests = (text: string): string[] =>
 
 /**
  * Stops and continues the process and all that descend from it, in turns. One that a test has stopped itself is left alone:
- * the processes that could stop one are stopped first.
+ * the processes that could stop one are stopped first and continued last.
  */
 function slow(suite: ChildProcess): void {
   let all: number[] = []
@@ -95,7 +95,7 @@ function slow(suite: ChildProcess): void {
     }
     const stopped = all.filter(pid => !isStopped(pid) && signal(pid, 'SIGSTOP'))
     setTimeout(() => {
-      for (const pid of stopped) signal(pid, 'SIGCONT')
+      for (const pid of stopped.toReversed()) signal(pid, 'SIGCONT')
       if (suite.exitCode === null && suite.signalCode === null) setTimeout(hold, CONTINUED)
     }, STOPPED)
   }

@@ -3,10 +3,10 @@
  * /control/openapi.json: `tsc` fails, and names the field that one of the two lacks or whose type differs.
  */
 import type { FromSchema } from 'json-schema-to-ts'
+import type { SentEventType } from '../../src/pay/differences/messages.ts'
 import type { Choice as KnownChoice, NewPayment } from '../../src/pay/payments/payment.ts'
 import type { newPayment, readTypes } from '../../src/pay/payments/request.ts'
 import type { payment, presentWith } from '../../src/pay/payments/response.ts'
-import type { EventType as KnownEventType } from '../../src/pay/webhooks/webhook.ts'
 import type { Choice, EventType, NewPlan, PaymentFields } from '../../src/testing/public.d.ts'
 import type { newPlan } from '../../src/tools/steer/plan-wire.ts'
 
@@ -66,9 +66,6 @@ export type NotDescribed = Nothing<
 
 /** What the service sends can be read as the public type says. */
 export const asChoice = (known: KnownChoice): Choice => known
-/** No move sends `card_payment_settled`. */
-export const asEventType = (
-  known: Exclude<KnownEventType, 'card_payment_settled' | 'card_payment_started'>,
-): EventType => known
+export const asEventType = (known: SentEventType): EventType => known
 /** What the public type lets a test send is what the service accepts. */
 export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })

@@ -16,6 +16,9 @@ export type EventType =
   | 'card_payment_settled'
   | 'card_payment_expired'
 
+/** The event types that messages have. */
+export type SentEventType = Exclude<EventType, 'card_payment_started' | 'card_payment_settled'>
+
 /** The event types that a webhook can subscribe to, and their meanings. */
 export const eventMeanings = difference<Partial<Record<EventType, string>>>({
   subject: 'The event types of webhooks',

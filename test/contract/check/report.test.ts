@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { DAY, MINUTE, SECOND } from '../../../src/core/time.ts'
 import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
@@ -14,6 +16,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 import { changes, refusals } from '../webhooks/payment-changes.ts'
 
+const DOCUMENT = join(import.meta.dirname, '../../../docs/check.md')
 /** The facts of a row, in bytes. */
 const MOST_FACTS_BYTES = 400
 
@@ -112,14 +115,11 @@ onEveryDatabase(
       await api.createPayment({ return_url: 'http://shop.example.org/back' })
       const { findings } = await report(api)
       const found = findings.filter(({ rule }: Body) => /^P/.test(rule))
-      assert.deepEqual(found.map(({ rule }: Body) => rule).toSorted(), [
-        'P14',
-        'P15',
-        'P17',
-        'P18',
-        'P2',
-        'P5',
-      ])
+      const named = /`govuk-pay` has only .*/.exec(readFileSync(DOCUMENT, 'utf8')) ?? ['']
+      assert.deepEqual(
+        found.map(({ rule }: Body) => rule).toSorted(),
+        named[0].match(/P\d+/g)?.toSorted(),
+      )
       assert.deepEqual(
         findings.filter(isOpen).map(({ rule }: Body) => rule),
         ['P2'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { eventsOfMove } from '../../../src/pay/differences/messages.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { asking, assertRefused, made } from '../../support/control.ts'
 import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
@@ -31,7 +32,6 @@ function expectedEnd(mode: Mode, scenario: string, delayed: boolean) {
   const [status, code, message] = ends[scenario] ?? [delayed ? 'capturable' : 'success']
   const between = code ? ['started'] : ['started', 'submitted']
   const canRetry = mode === 'agreement' && code === 'P0010'
-  const paid = ['card_payment_succeeded', ...(delayed ? [] : ['card_payment_captured'])]
   return {
     state: {
       status,
@@ -40,7 +40,7 @@ function expectedEnd(mode: Mode, scenario: string, delayed: boolean) {
       ...(canRetry && { can_retry: true }),
     },
     statuses: ['created', ...between, status],
-    messages: code ? ['card_payment_failed'] : paid,
+    messages: eventsOfMove.specification({ from: 'started', to: status, code }),
     links: ['self', 'events', 'refunds', ...(status === 'capturable' ? ['cancel', 'capture'] : [])],
   }
 }

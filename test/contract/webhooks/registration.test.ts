@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
-const ALL = [
-  'card_payment_succeeded',
-  'card_payment_captured',
-  'card_payment_refunded',
-  'card_payment_failed',
-  'card_payment_cancelled',
-  'card_payment_settled',
-]
+const ALL = eventTypesOf.specification
 const URL = 'https://hooks.example.com/farthing'
 
 type Fault = [fields: Record<string, unknown>, code: 'P0101' | 'P0102', field: string]
