@@ -84,15 +84,8 @@ onOneDatabase('Payments: search parameters', service => {
     const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
     const answer = await search(parts.reverse())
     assertError(answer, 422, 'P0401')
-    const places = NAMES.map(name =>
-      answer.body.description.search(new RegExp(`(^|[ ,:])${name}\\b`)),
-    )
-    assert.ok(places[0] !== undefined && places[0] >= 0)
-    assert.deepEqual(
-      places,
-      [...places].sort((a, b) => a - b),
-    )
-    assert.equal(new Set(places).size, NAMES.length)
+    const named = [...answer.body.description.matchAll(/(\w+) must be/g)].map(([, name]) => name)
+    assert.deepEqual(named, NAMES)
   })
 
   test('a payment search accepts the longest texts and the largest numbers', async () => {

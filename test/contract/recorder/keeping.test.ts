@@ -11,7 +11,7 @@ import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/cor
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { createClient } from '../../support/client.ts'
+import { type Body, createClient } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
 import { testAccount } from '../../support/control.ts'
 import { damageLastPage } from '../../support/damaged-page.ts'
@@ -248,16 +248,14 @@ test('On PostgreSQL a record that cannot be written delays a payment of a test a
     unlock()
     await farthing.close()
   })
-  const post = { method: 'POST', headers: { Authorization: `Bearer ${farthing.apiKey}` } }
-  const made = await fetch(`${farthing.url}/control/accounts`, post)
-  const { key } = (await made.json()) as { key: string }
-  const { payment_id } = await createClient([farthing.url], key).createPayment()
+  const parent = createClient([farthing.url], farthing.apiKey)
+  const child = (await parent.post('/control/accounts', {})).body
+  const api = createClient([farthing.url], child.key)
+  const { payment_id } = await api.createPayment()
   unlock()
-  const headers = { Authorization: `Bearer ${key}` }
-  const found = await fetch(`${farthing.url}/control/requests`, { headers })
-  const { results } = (await found.json()) as { results: { payment_id: string }[] }
+  const { results } = (await api.get('/control/requests')).body
   assert.deepEqual(
-    results.map(each => each.payment_id),
+    results.map((each: Body) => each.payment_id),
     [payment_id],
   )
 })
