@@ -43,8 +43,7 @@ const picks =
   (scenario: string): Change =>
   (api, payment) =>
     choose(api, payment, scenario)
-const confirm: Change = (api, { _links }) =>
-  api.postForm(`${_links.next_url.href}/confirm`, {})
+const confirm: Change = (api, { _links }) => api.postForm(`${_links.next_url.href}/confirm`, {})
 const cancel: Change = (api, payment) => api.post(`${paymentPath(payment)}/cancel`)
 const capture: Change = (api, payment) => api.post(`${paymentPath(payment)}/capture`)
 const refund =
