@@ -8,6 +8,7 @@ import { percentile } from './load.ts'
 import { type Bench, type Figure, median, ratioFigure, round } from './measure.ts'
 import { packaged } from './package.ts'
 import { KEY, type Server, startFarthing, timeOf } from './servers.ts'
+import { register } from './single.ts'
 import { makeAccounts } from './suite.ts'
 
 const STARTS = 12
@@ -68,16 +69,6 @@ async function timeOfRequests(farthing: Server): Promise<number> {
 }
 
 const EVENTS = ['card_payment_cancelled']
-
-/** Registers the receiver in the account of this key. */
-async function register(port: number, key: string, callback_url: string): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/webhooks`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ callback_url, subscriptions: EVENTS }),
-  })
-  if (response.status !== 201) throw new Error(await response.text())
-}
 
 /** Runs `farthing listen` until it is ready. */
 async function listen({ port }: Server, key: string, forwardTo: string): Promise<ChildProcess> {
@@ -170,7 +161,7 @@ async function inTurn(
   scale: number,
 ): Promise<Times> {
   const [key = ''] = await makeAccounts(one, 1)
-  await register(one.port, key, receiver.url)
+  await register(one, receiver, key, EVENTS)
   const listener = await listen(other, KEY, receiver.url)
   const [direct, listened] = [payer(one, key), payer(one, KEY)]
   const times: Times = { direct: [], listened: [] }

@@ -3,11 +3,10 @@
  * bench/peers on demand and are no dependency of the project.
  */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../test/support/ports.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { load, type Work } from './load.ts'
 import { type Bench, type Contender, compare, comparedFigure, type Figure } from './measure.ts'
@@ -159,13 +158,4 @@ function install({ step }: Bench): void {
   const packages = Object.entries(PACKAGES).map(([name, version]) => `${name}@${version}`)
   const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error']
   execFileSync('npm', ['install', '--prefix', FOLDER, ...quiet, ...packages], { stdio: 'ignore' })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // it listens on a port
-  server.close()
-  await once(server, 'close')
-  return port
 }

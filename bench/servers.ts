@@ -117,10 +117,7 @@ async function address(child: ChildProcess, log: string, port: number | undefine
 }
 
 const answers = (port: number): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => false,
-  )
+  fetch(`http://127.0.0.1:${port}/`).then(Boolean, () => false)
 
 /** VmRSS in MB; 0 if the kernel does not say it. */
 function residentMemory(pid: number): number {

@@ -6,8 +6,8 @@ import { authority, certificates } from '../test/support/certificates.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, LENGTH, load } from './load.ts'
 import { type Bench, compare, comparedFigure, type Figure, steadyTurns, warmUp } from './measure.ts'
-import { answerSizes, creating, expect, journey, post, reading } from './requests.ts'
-import { type Server, startBare, startFarthing, startFloor } from './servers.ts'
+import { answerSizes, creating, expect, journey, reading, requestsOf } from './requests.ts'
+import { KEY, type Server, startBare, startFarthing, startFloor } from './servers.ts'
 
 const CONNECTIONS = 64
 const P1 = { least: 0.3, prize: 0.4 }
@@ -118,12 +118,16 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Makes the receiver a webhook of Farthing's account. */
-export async function register(farthing: Server, { url }: Receiver): Promise<void> {
-  const { send, close } = await connect(farthing.port)
-  const subscriptions = ['card_payment_succeeded', 'card_payment_captured']
-  const body = { callback_url: url, subscriptions }
-  expect(await send(post('/v1/webhooks', body)), 201)
+/** Makes the receiver a webhook of the account with this key. */
+export async function register(
+  { port }: Server,
+  { url: callback_url }: { url: string },
+  key = KEY,
+  subscriptions = ['card_payment_succeeded', 'card_payment_captured'],
+): Promise<void> {
+  const { send, close } = await connect(port)
+  const { post } = requestsOf(key)
+  expect(await send(post('/v1/webhooks', { callback_url, subscriptions })), 201)
   close()
 }
 

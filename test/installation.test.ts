@@ -18,26 +18,25 @@ import { delimiter, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { tempFolder } from './support/folders.ts'
+import { olderNode } from './support/packed.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const folder = tempFolder()
 
 /** Folders of the machine's own programs: npm test puts those of node_modules before them. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
-const under = (version: string) =>
-  `--import data:text/javascript,${encodeURIComponent(`delete process.env.NODE_OPTIONS;Object.defineProperty(process.versions, 'node', { value: '${version}' })`)}`
-
+/** The first is older than what Farthing needs. */
 type NodeAge = 'old' | 'new'
 
 function environment(age: NodeAge) {
-  const own = dirname(realpathSync(process.execPath))
-  const env: Record<string, string> = {
-    PATH: (age === 'old' ? MACHINE : [own, ...MACHINE]).join(delimiter),
+  const { node, options } =
+    age === 'old' ? olderNode() : { node: realpathSync(process.execPath), options: [] }
+  return {
+    PATH: [dirname(node), ...MACHINE].join(delimiter),
     HOME: folder,
     PORT: 'stop', // a start that gets as far as its configuration ends there
+    NODE_OPTIONS: options.join(' '),
   }
-  if (age === 'old' && !hasOldNode()) env.NODE_OPTIONS = under('22.18.0')
-  return env
 }
 
 const run = (cwd: string, age: NodeAge, command: string, ...args: string[]) =>
@@ -51,18 +50,6 @@ function script(path: string, age: NodeAge, name: string) {
 }
 
 const npmRun = (path: string, age: NodeAge, name: string) => run(path, age, 'npm', 'run', name)
-
-let oldNode: boolean | undefined
-
-function hasOldNode(): boolean {
-  const env = { PATH: MACHINE.join(delimiter) }
-  oldNode ??=
-    Number.parseInt(
-      spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout?.slice(1) ?? '',
-      10,
-    ) < 24
-  return oldNode
-}
 
 /** A clone in which npm has installed the packages for which `isInstalled` returns true. */
 function clone(name: string, isInstalled: (path: string, dev: boolean) => boolean): string {

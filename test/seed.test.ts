@@ -42,11 +42,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.ok((await api.get('/v1/refunds')).body.total > 0)
       assert.ok((await api.get('/v1/agreements?status=active')).body.total > 0)
 
-      const headers = { Authorization: `Bearer ${env.FARTHING_API_KEY}` }
-      const check: Body = await (
-        await fetch(`${running.baseUrl}/control/check?rule=C7`, { headers })
-      ).json()
-      const found = check.findings.filter(({ level }: Body) => level === 'warn')
+      const check = await api.get('/control/check?rule=C7')
+      const found = check.body.findings.filter(({ level }: Body) => level === 'warn')
       assert.deepEqual(found, [], 'the check is about what the client made')
 
       const database = await openAt(url)

@@ -12,7 +12,7 @@ import { createKey } from '../src/platform/accounts/store.ts'
 import { createClient } from './support/client.ts'
 import { tempDatabase } from './support/folders.ts'
 import { openAt } from './support/open-database.ts'
-import { freePort } from './support/ports.ts'
+import { freePort, isListening } from './support/ports.ts'
 import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
@@ -59,25 +59,15 @@ test('A service does not listen before the webhook of FARTHING_WEBHOOK_URL is th
       ...database,
       async write(statements) {
         if (statements.some(({ values }) => `${values}`.includes(env.FARTHING_WEBHOOK_URL)))
-          reached.push(await canConnect(port))
+          reached.push(await isListening(port))
         return database.write(statements)
       },
     },
   })
   const farthing = await startFarthing({ config, ports: asking, onFatal: assert.ifError })
   t.after(() => farthing.close())
-  assert.deepEqual([...reached, await canConnect(port)], [false, true])
+  assert.deepEqual([...reached, await isListening(port)], [false, true])
 })
-
-async function canConnect(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const reached = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return reached
-}
 
 test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
   const gate = gated(t)

@@ -207,12 +207,12 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const known = createAuthenticate(context, { lastPlanSql, onRefused })
   /** Then does what time owes the payments of the account, unless the request is about one: its handler does that. */
-  const authenticate: Area['authenticate'] = (request, reply) => {
+  const authenticate: Area['authenticate'] = request => {
     const owed = () =>
       request.routeOptions.url?.includes(':payment_id')
         ? undefined
         : doDueOf(context, request.account)
-    const authenticated = known(request, reply)
+    const authenticated = known(request)
     return authenticated ? authenticated.then(owed) : owed()
   }
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { type Body, createClient } from '../support/client.ts'
+import { createClient, sendUnchecked } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { freePort } from '../support/ports.ts'
@@ -44,10 +44,9 @@ describe('farthing listen', () => {
   async function untilSent(...message_ids: string[]) {
     for (const id of message_ids) {
       const read = async () => {
-        const headers = { Authorization: `Bearer ${FARTHING_API_KEY}` }
         const url = `${running.baseUrl}/control/messages?message_id=${id}`
-        const { results } = (await (await fetch(url, { headers })).json()) as Body
-        return results[0].accepted_by_hand
+        return (await sendUnchecked(url, { key: FARTHING_API_KEY })).body.results[0]
+          .accepted_by_hand
       }
       while (!(await read())) await setTimeout(20)
     }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { after, before, describe, mock, test } from 'node:test'
+import { sendUnchecked } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { type ProcessOptions, runProcess, startCommand } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -137,7 +138,7 @@ describe('The commands that speak to a service', () => {
         'm',
       ),
     )
-    await fetch(`${service.baseUrl}/v1/refunds`, { headers: { Authorization: `Bearer ${KEY}` } })
+    await sendUnchecked(`${service.baseUrl}/v1/refunds`, { key: KEY })
     assert.match((await farthing('logs')).stdout, /GET \/v1\/refunds → 200 {2}[\d.]+ ms$/m)
     await farthing('pay --set amount=no')
     const refused = await farthing('logs --refused --bodies --since 9999d')
@@ -223,13 +224,12 @@ describe('The commands that speak to a service', () => {
   test('farthing verify prints the name of a webhook without control characters', async t => {
     const { body } = await json('trigger card_payment_failed')
     const webhooks = `${service.baseUrl}/v1/webhooks`
-    const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
     const wanted = { callback_url: receiver.url, description: `an${ESCAPE}[2Jother` }
-    const made = await fetch(webhooks, { method: 'POST', headers, body: JSON.stringify(wanted) })
-    const { external_id, signing_key } = (await made.json()) as Record<string, string>
-    t.after(() => fetch(`${webhooks}/${external_id}`, { method: 'DELETE', headers }))
+    const made = await sendUnchecked(webhooks, { key: KEY, method: 'POST', json: wanted })
+    const { external_id, signing_key } = made.body
+    t.after(() => sendUnchecked(`${webhooks}/${external_id}`, { key: KEY, method: 'DELETE' }))
     const { code, stdout } = await farthing(`verify --message ${body.messages[0].message_id}`, {
-      env: { SIGNING_KEY: signing_key ?? '' },
+      env: { SIGNING_KEY: signing_key },
     })
     assert.equal(code, 3)
     assert.match(stdout, /an \[2Jother/)

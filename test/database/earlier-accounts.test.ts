@@ -6,7 +6,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import { givenName } from '../../src/core/account.ts'
 import { accountBeforeEnd, findKey, findTestAccount } from '../../src/platform/accounts/store.ts'
-import { type Body, createClient, webPayment } from '../support/client.ts'
+import { createClient, sendUnchecked, webPayment } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { openAt } from '../support/open-database.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
@@ -66,10 +66,8 @@ for (const [kind, newDatabase] of kinds)
       [{ status: 'not listening' }, { status: 'FAILED' }],
     )
     const api = createClient([next.url], KEY, 'govuk-pay')
-    const found = await fetch(`${next.url}/v1/payments/${made.payment_id}`, {
-      headers: { Authorization: `Bearer ${KEY}` },
-    })
-    const { _links, ...payment } = (await found.json()) as Body
+    const url = `${next.url}/v1/payments/${made.payment_id}`
+    const { _links, ...payment } = (await sendUnchecked(url, { key: KEY })).body
     const { _links: before, ...same } = made
     assert.deepEqual(payment, same)
     assert.deepEqual(Object.keys(_links), Object.keys(before), 'no link is null')

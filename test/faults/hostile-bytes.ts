@@ -59,12 +59,10 @@ const pieces = fc.record({
   cut: fc.nat(400),
 })
 
-export type ByteAttack = { seed: number; requests: number; key: string }
-
 /** Throws if the response to a damaged request is a 5xx or the connection stays open. */
 export async function attackBytes(
   service: Pick<Service, 'baseUrl'>,
-  { seed, requests, key }: ByteAttack,
+  { seed, requests, key }: { seed: number; requests: number; key: string },
 ) {
   const body = JSON.stringify({
     amount: 1,

@@ -95,10 +95,7 @@ type Check = { integrity_check: string }
 
 /** I20: SQLite's own checks of the file. PostgreSQL has no such check. */
 async function damage(database: Database, { damagedRecord }: Quiet): Promise<string[]> {
-  const isSqlite = await database.query('select sqlite_version()').then(
-    () => true,
-    () => false,
-  )
+  const isSqlite = await database.query('select sqlite_version()').then(Boolean, () => false)
   if (!isSqlite) return []
   const tables = damagedRecord ? Object.keys(ROOM_TABLES).filter(isNoRecord) : ['']
   const integrity: Check[] = []

@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { readConfig } from '../../src/app/config.ts'
-import { startFarthing } from '../../src/app/start.ts'
-import { createTime, DAY } from '../../src/core/time.ts'
-import { crashSqlite } from '../faults/process/crashes.ts'
 import {
   type CrashablePostgres,
   startCrashablePostgres,
@@ -17,12 +12,9 @@ import {
   onBoth,
   runAttacks,
 } from '../support/attacked.ts'
-import { createClient } from '../support/client.ts'
-import { tempDatabase } from '../support/folders.ts'
 import { createLargePayments, searchBytes } from '../support/large-payments.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { open } from '../support/raw-http.ts'
-import { sentence } from './crashes.ts'
 import type { Job, JobOptions } from './run.ts'
 
 /** Megabytes, and milliseconds that `/healthz` may take. */
@@ -37,9 +29,7 @@ export const job: Job = {
       ...searches('900 searches that are read', reading, options),
       ...searches('900 searches that nobody reads', unread, options),
       'searches while PostgreSQL is killed and comes back': killedMeanwhile(options),
-      'kill -9 with a full record': () => killedWithFullRecord(options),
       'idle connections': idling(options),
-      'a clock that jumps by a day': () => jumping(options),
     }),
 }
 
@@ -108,35 +98,6 @@ function killedMeanwhile({ scale }: JobOptions): Attack {
   }
 }
 
-/** As many requests as the record keeps of an account. */
-const FULL_RECORD = 10_000
-
-async function killedWithFullRecord({ seed, scale }: JobOptions): Promise<string> {
-  let kept = 0
-  const report = await crashSqlite({
-    cycles: Math.ceil(20 * scale),
-    seed,
-    damageRecord({ path }) {
-      const database = new DatabaseSync(path)
-      const columns = database.prepare('select name from pragma_table_info(?)').all('exchanges')
-      const names = columns.map(({ name }) => String(name))
-      const copied = names.map(name =>
-        name === 'exchange_id'
-          ? `substr(exchange_id, 1, 18) || substr(lower(hex(randomblob(8))), 1, 8)`
-          : name,
-      )
-      const count = () => Number(database.prepare('select count(*) as n from exchanges').get()?.n)
-      while (count() > 0 && count() < FULL_RECORD)
-        database.exec(
-          `insert into exchanges (${names.join(', ')}) select ${copied.join(', ')} from exchanges limit 5000`,
-        )
-      kept = Math.max(kept, count())
-      database.close()
-    },
-  })
-  return `${sentence(report)}, with ${kept} requests in the record`
-}
-
 /** Almost as many connections as the service takes, without a byte: they are closed after 30 seconds. */
 const idling = ({ scale }: JobOptions): Attack => ({
   bars,
@@ -152,32 +113,3 @@ const idling = ({ scale }: JobOptions): Attack => ({
     return `${sockets.length} connections, of which ${left} are open after 35 s`
   },
 })
-
-/** Nothing is lost or refused while the machine's clock is a day ahead or behind under load. */
-async function jumping({ scale }: JobOptions): Promise<string> {
-  let offset = 0
-  const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: tempDatabase() }),
-    ports: real => ({ ...real, time: createTime(() => Date.now() + offset) }),
-  })
-  try {
-    const api = createClient([farthing.url], farthing.apiKey)
-    const made: string[] = []
-    for (const jump of [DAY, -DAY, 0]) {
-      offset = jump
-      const until = performance.now() + 10_000 * scale
-      const create = async () => {
-        while (performance.now() < until) {
-          const { payment_id } = await api.createPayment()
-          made.push(payment_id)
-          assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
-        }
-      }
-      await Promise.all(Array.from({ length: 16 }, create))
-    }
-    for (const id of made) assert.equal((await api.get(`/v1/payments/${id}`)).status, 200)
-    return `${made.length} payments made, read and kept`
-  } finally {
-    await farthing.close()
-  }
-}

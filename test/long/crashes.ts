@@ -39,7 +39,7 @@ export const jobs: Jobs = {
   },
 }
 
-export const sentence = (report: CrashReport): string =>
+const sentence = (report: CrashReport): string =>
   `${report.cycles} crashes, ${report.answered} requests answered and ${report.unanswered} cut off, ${report.payments} payments and ${report.messages} webhook messages acknowledged`
 
 const cycles = (most: number, { seed, scale }: JobOptions) => ({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { KEY, settings } from '../faults/process/serve.ts'
-import type { Body } from '../support/client.ts'
+import { sendUnchecked } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
@@ -20,20 +20,11 @@ export const job: Job = {
     const baseUrls = instances.map(({ baseUrl }) => baseUrl)
     try {
       const requests = Math.round(10_000 * scale)
-      // On a connection of its own, because the service closes quiet ones.
-      const ask = (url: string, body?: object) =>
-        fetch(url, {
-          method: body ? 'POST' : 'GET',
-          headers: {
-            authorization: `Bearer ${KEY}`,
-            'content-type': 'application/json',
-            connection: 'close',
-          },
-          ...(body && { body: JSON.stringify(body) }),
-        })
       // Every request of one operation is slow: from a moment up to 12 seconds.
       const plan = { on: 'searchRefunds', when: 'after', delay: [1, 12_000], times: 'always' }
-      assert.equal((await ask(`${first.baseUrl}/control/plans`, plan)).status, 201)
+      const url = `${first.baseUrl}/control/plans`
+      const planned = await sendUnchecked(url, { key: KEY, method: 'POST', json: plan })
+      assert.equal(planned.status, 201)
 
       let isSending = true
       const follower = async (base: string, wait: number) => {
@@ -41,7 +32,8 @@ export const job: Job = {
         let [next, pages, idle] = ['', 0, 0]
         while (isSending || idle < 3) {
           const query = new URLSearchParams({ wait: String(wait), ...(next && { after: next }) })
-          const page: Body = await (await ask(`${base}/control/requests?${query}`)).json()
+          const url = `${base}/control/requests?${query}`
+          const { body: page } = await sendUnchecked(url, { key: KEY })
           for (const { query: sent } of page.results) seen.set(sent, (seen.get(sent) ?? 0) + 1)
           next = page.next
           pages += 1
@@ -57,7 +49,7 @@ export const job: Job = {
           const number = ++sent
           const base = baseUrls[number % baseUrls.length]
           const path = nth % 2 === 0 ? '/v1/refunds' : '/v1/payments'
-          await (await ask(`${base}${path}?number=${number}`)).arrayBuffer()
+          await sendUnchecked(`${base}${path}?number=${number}`, { key: KEY })
           await pause(PAUSE)
         }
       }

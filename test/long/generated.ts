@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { attack, sendNowhere } from '../faults/hostile.ts'
 import { attackBytes } from '../faults/hostile-bytes.ts'
 import { explore } from '../faults/model-explore.ts'
-import { exhaustDescriptors } from '../faults/process/descriptors.ts'
 import { runRaces } from '../faults/race.ts'
 import { checkCurl } from '../recorder/curl.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -90,16 +89,6 @@ export const jobs: Jobs = {
         console.log(`seed ${env.FARTHING_TEST_SEED}`)
       }
       return `${files.length} files, ${rounds} seeds each`
-    },
-  },
-  descriptors: {
-    title: 'file descriptors used up while documents, assets and the console are first asked for',
-    async run({ seed, scale }) {
-      let refused = 0
-      const starts = Math.ceil(20 * scale)
-      for (let i = 0; i < starts; i++)
-        refused += await exhaustDescriptors(64 + ((seed + 37 * i) % 200), i % 2 === 1)
-      return `${starts} starts, ${refused} times 500 meanwhile, all served afterwards`
     },
   },
   reproducible: {

@@ -1,21 +1,25 @@
-/** The packed library under other tools that replace timers or intercept HTTP, and under older versions of Node. */
+/** The packed library with what its users have: the runners of the examples, tools that replace timers, older versions of Node. */
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { startFarthing } from '../../src/testing/library.ts'
+import { unpackChromium } from '../support/browser.ts'
 import { tempFolder } from '../support/folders.ts'
 import { install, pack } from '../support/packed.ts'
 import type { Job } from './run.ts'
 
 const run = promisify(execFile)
+const EXAMPLES = join(import.meta.dirname, '../../examples/javascript')
 
-const TOOLS = ['sinon@21', 'nock@14', 'msw@2', 'jest@29', 'typescript@5']
+const TOOLS = ['vitest@5', 'jest@30', '@playwright/test@1', 'typescript@6', 'sinon@21']
+const TYPES_ONLY = ['@types/node@24', 'testcontainers', 'cypress']
 /** On each the library connects to a service. */
 const NODES = ['20.19.5', '22.20.0', '24.18.1']
 /** The oldest on which it starts one. */
 const STARTING_NODE = '24.18.1'
 
-/** What each test does once its tool is in place. */
+/** What each script does once its tool is in place. */
 const USE = `
   const account = await farthing.account()
   const receiver = await account.receive()
@@ -27,8 +31,10 @@ const USE = `
   await account.clock.advance('7d')
   const { status } = await account.send('GET', '/v1/payments/' + payment_id)
   if (status !== 404) throw new Error('the payment is not gone: ' + status)
-  await account.end()`
+  await account.end()
+  await farthing.stop()`
 
+/** Beside tools in the test's own thread. */
 const scripts: Record<string, string> = {
   'sinon.mjs': `
     import sinon from 'sinon'
@@ -37,26 +43,7 @@ const scripts: Record<string, string> = {
     // All but process.nextTick, without which Node's own HTTP stands still.
     const { timers } = sinon
     sinon.useFakeTimers({ toFake: Object.keys(timers).filter(name => name !== 'nextTick') })
-    for (const farthing of [before, await startFarthing()]) { ${USE}
-      await farthing.stop() }`,
-  'nock.mjs': `
-    import nock from 'nock'
-    import { startFarthing } from 'farthing/testing'
-    nock.disableNetConnect()
-    nock.enableNetConnect('127.0.0.1')
-    const farthing = await startFarthing()
-    ${USE}
-    await farthing.stop()`,
-  'msw.mjs': `
-    import { http, passthrough } from 'msw'
-    import { setupServer } from 'msw/node'
-    import { startFarthing } from 'farthing/testing'
-    const server = setupServer(http.all(/^http:\\/\\/127\\.0\\.0\\.1/, () => passthrough()))
-    server.listen({ onUnhandledRequest: 'error' })
-    const farthing = await startFarthing()
-    ${USE}
-    await farthing.stop()
-    server.close()`,
+    for (const farthing of [before, await startFarthing()]) { ${USE} }`,
   'blocked.mjs': `
     import { spawnSync } from 'node:child_process'
     import { startFarthing } from 'farthing/testing'
@@ -66,57 +53,58 @@ const scripts: Record<string, string> = {
     await farthing.stop()`,
 }
 
-const JEST = `
-  const { startFarthing } = require('farthing/testing')
-  test('fake timers of Jest do not touch the library', async () => {
-    jest.useFakeTimers()
-    const farthing = await startFarthing()
-    ${USE}
-    await farthing.stop()
-  })`
-
-/** TypeScript 5 does not read `exports` of a package with this module. */
-const COMMONJS = '--noEmit --strict --skipLibCheck --target es2022 --module commonjs'.split(' ')
-const TYPES = `import { type Payment, startFarthing } from 'farthing/testing'
-  export const pay = async (): Promise<Payment> => (await startFarthing()).payment()`
-
 /** As a module and as CommonJS. */
 const both = (name: string, call: string) => ({
   [`${name}.mjs`]: `import { ${call} } from 'farthing/testing'
     const farthing = await ${call}()
-    ${USE}
-    await farthing.stop()`,
+    ${USE}`,
   [`${name}.cjs`]: `const { ${call} } = require('farthing/testing')
     void (async () => { const farthing = await ${call}()
-    ${USE}
-    await farthing.stop() })()`,
+    ${USE} })()`,
 })
 const START = both('start', 'startFarthing')
 const CONNECT = both('connect', 'connectFarthing')
 
+const configuration = (executablePath: string): Record<string, string> => ({
+  'vitest.config.mjs':
+    "export default { test: { globalSetup: './vitest.setup.ts', include: ['vitest.test.ts'] } }\n",
+  'jest.config.cjs':
+    "module.exports = { globalSetup: './jest.setup.cjs', globalTeardown: './jest.teardown.cjs', testMatch: ['**/jest.test.cjs'] }\n",
+  'playwright.config.mjs': `export default { globalSetup: './playwright.setup.ts', testMatch: 'playwright.spec.ts', workers: 8, fullyParallel: true,
+     use: { launchOptions: { executablePath: ${JSON.stringify(executablePath)}, args: ['--no-sandbox'] } } }\n`,
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'esnext.disposable'],
+      // The types of Cypress and Vitest contradict each other.
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      skipLibCheck: true,
+    },
+    include: ['*.ts'],
+  }),
+})
+
 export const job: Job = {
-  title: 'The library beside sinon, nock, MSW and Jest 29, and on Node 20, 22 and 24',
+  title: 'The library in the examples for test runners, beside sinon, and on Node 20, 22 and 24',
   async run() {
     const folder = tempFolder()
     const { tarball } = await pack(folder)
     const user = join(folder, 'user')
     await install(tarball, user)
-    const options = { cwd: user, timeout: 120_000 }
-    await run('npm', ['install', '--no-audit', ...TOOLS], { cwd: user })
-    for (const [name, text] of Object.entries({
-      ...scripts,
-      ...CONNECT,
-      ...START,
-      'jest.test.cjs': JEST,
-      'types.ts': TYPES,
-    }))
-      writeFileSync(join(user, name), text)
+    const options = { cwd: user, env: { ...process.env, CYPRESS_INSTALL_BINARY: '0' } }
+    await run('npm', ['install', '--no-audit', ...TOOLS, ...TYPES_ONLY], options)
+    await run('npm', ['pkg', 'set', 'type=module'], options)
+    cpSync(EXAMPLES, user, { recursive: true })
+    const files = { ...configuration(await unpackChromium()), ...scripts, ...CONNECT, ...START }
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(user, name), text)
+    for (const command of ['tsc', 'vitest run', 'jest', 'playwright test']) {
+      const [program = '', ...args] = command.split(' ')
+      await run(join(user, 'node_modules/.bin', program), args, options)
+    }
     for (const name of Object.keys(scripts)) await run(process.execPath, [name], options)
-    const jest = ['--testMatch', '**/jest.test.cjs']
-    await run(join(user, 'node_modules/.bin/jest'), jest, options)
-    await run(join(user, 'node_modules/.bin/tsc'), [...COMMONJS, 'types.ts'], options)
-    const done = [...Object.keys(scripts), 'jest 29', 'TypeScript 5']
-    const { startFarthing } = await import('../../src/testing/library.ts')
     await using farthing = await startFarthing()
     const env = { ...process.env, ...farthing.env }
     for (const version of NODES) {
@@ -124,9 +112,8 @@ export const job: Job = {
       await run('npm', ['install', '--no-audit', '--prefix', at, `node@${version}`])
       const names = Object.keys(version === STARTING_NODE ? { ...CONNECT, ...START } : CONNECT)
       for (const name of names)
-        await run(join(at, 'node_modules/.bin/node'), [name], { ...options, env })
-      done.push(`Node ${version}`)
+        await run(join(at, 'node_modules/.bin/node'), [name], { cwd: user, env })
     }
-    return done.join(', ')
+    return [...TOOLS, ...NODES.map(version => `Node ${version}`)].join(', ')
   },
 }

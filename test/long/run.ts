@@ -34,7 +34,7 @@ async function findJobs(): Promise<Map<string, () => Promise<Job>>> {
   const load = (file: string) => import(new URL(`${file}.ts`, FOLDER).href)
   const files = readdirSync(FOLDER)
     .map(name => basename(name, '.ts'))
-    .filter(name => !name.includes('.') && !['clients', 'run', ...SEVERAL].includes(name))
+    .filter(name => !name.includes('.') && !['run', ...SEVERAL].includes(name))
   const found = new Map(files.map(file => [file, async (): Promise<Job> => (await load(file)).job]))
   for (const file of SEVERAL)
     for (const [name, job] of Object.entries<Job>((await load(file)).jobs))

@@ -4,13 +4,13 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { asCurl } from '../../src/tools/record/curl.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
 import { nastyText } from '../faults/hostile-values.ts'
 import { tempFolder } from '../support/folders.ts'
+import { listen } from '../support/ports.ts'
 import { fc } from '../support/properties.ts'
 import { keptCreate } from '../support/record.ts'
 
@@ -88,8 +88,7 @@ export async function checkCurl(count: number, seed: number): Promise<number> {
     arrived.push({ method, url, headers: rawHeaders, body })
     response.end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo // a listening TCP server has no other kind of address
+  const port = await listen(server)
   try {
     const exchanges = fc.sample(sent, { numRuns: count, seed }).map(exchangeOf)
     const offered = exchanges.flatMap(exchange => {

@@ -1,6 +1,6 @@
 /** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
 import assert from 'node:assert/strict'
-import type { Body } from './client.ts'
+import { sendUnchecked } from './client.ts'
 import { changedCopyOf, copyOf, type Language, programOf, run } from './languages.ts'
 import { freePort } from './ports.ts'
 import { type Service, startService } from './service.ts'
@@ -30,24 +30,15 @@ async function failsWith(
 
 /** The text of the error in the response. */
 async function descriptionOf(settings: Settings, path: string, body: object): Promise<string> {
-  const response = await fetch(settings.FARTHING_URL + path, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${settings.FARTHING_API_KEY}`,
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify(body),
-  })
-  assert.ok(response.status >= 400)
-  const { description }: Body = await response.json()
-  return description
+  const { FARTHING_URL, FARTHING_API_KEY: key } = settings
+  const refused = await sendUnchecked(FARTHING_URL + path, { key, method: 'POST', json: body })
+  assert.ok(refused.status >= 400)
+  return refused.body.description
 }
 
-async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Settings): Promise<void> {
-  const headers = { Authorization: `Bearer ${FARTHING_API_KEY}` }
-  const response = await fetch(`${FARTHING_URL}/control/accounts`, { headers })
-  const { results }: Body = await response.json()
-  assert.deepEqual(results, [])
+async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY: key }: Settings): Promise<void> {
+  const { body } = await sendUnchecked(`${FARTHING_URL}/control/accounts`, { key })
+  assert.deepEqual(body.results, [])
 }
 
 type BadDay = (language: Language) => Promise<void>

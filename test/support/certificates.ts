@@ -4,8 +4,6 @@ import { generate } from 'selfsigned'
 const HOUR_MS = 3_600_000
 const NAMES = ['localhost', 'receiver.test', '*.receiver.test']
 
-export type Certificate = { key: string; cert: string }
-
 /** The certificates of a receiver. Only `valid` is accepted for localhost, receiver.test and 127.0.0.1. */
 export type CertificateKind = 'valid' | 'of another name' | 'expired' | 'self-signed'
 
@@ -22,7 +20,7 @@ const root = await generate([{ name: 'commonName', value: 'Farthing test authori
 /** The certificate to trust, in PEM: for `ca`, or in a file for NODE_EXTRA_CA_CERTS. */
 export const authority: string = root.cert
 
-export const certificates: Record<CertificateKind, Certificate> = {
+export const certificates: Record<CertificateKind, { key: string; cert: string }> = {
   valid: await sign(NAMES, 24),
   'of another name': await sign(['another.test'], 24),
   expired: await sign(NAMES, -24),
@@ -30,7 +28,7 @@ export const certificates: Record<CertificateKind, Certificate> = {
 }
 
 /** Valid from two days ago until `hours` from now. */
-async function sign(names: string[], hours: number, byAuthority = true): Promise<Certificate> {
+async function sign(names: string[], hours: number, byAuthority = true) {
   const made = await generate([{ name: 'commonName', value: names[0] ?? '' }], {
     keyType: 'ec',
     algorithm: 'sha256',

@@ -1,19 +1,17 @@
 /** Stands in front of a service, and asks for the check of each test account before it ends. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Body } from './client.ts'
+import { sendUnchecked } from './client.ts'
+import { listen } from './ports.ts'
 
 export async function checkAccountsOf(service: string) {
   const keys = new Map<string, string>()
 
   async function check(name: string): Promise<void> {
-    const headers = { Authorization: `Bearer ${keys.get(name)}` }
-    const { findings }: Body = await (
-      await fetch(`${service}/control/check?as_of=%2B1d`, { headers })
-    ).json()
-    for (const { rule, level } of findings)
+    const url = `${service}/control/check?as_of=%2B1d`
+    const { body } = await sendUnchecked(url, { key: keys.get(name) })
+    for (const { rule, level } of body.findings)
       if (level === 'fail' || level === 'warn') checked.broken.push(`${rule} ${level}`)
     checked.ended += 1
   }
@@ -37,10 +35,8 @@ export async function checkAccountsOf(service: string) {
       request.socket.resetAndDestroy() // as a plan did with the connection to the service
     }
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo // it listens on a port
   const checked = {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     /** The number of accounts that have ended. */
     ended: 0,
     /** What their checks found with the levels fail and warn. */

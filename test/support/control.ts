@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { type Body, type Client, exchange } from './client.ts'
+import { type Body, type Client, createClient, exchange } from './client.ts'
 import { controlDescriptionOf } from './description.ts'
 import type { SharedService } from './service.ts'
+
+type Instances = Pick<SharedService, 'apps' | 'baseUrls'>
 
 let asked = 0
 
@@ -13,7 +15,7 @@ const descriptions = new WeakMap<object, ReturnType<typeof controlDescriptionOf>
  * differs from /control/openapi.json fails the test that made it.
  */
 export async function ask(
-  { apps, baseUrls }: Pick<SharedService, 'apps' | 'baseUrls'>,
+  { apps, baseUrls }: Instances,
   { key }: Client,
   path: string,
   body?: object,
@@ -32,6 +34,18 @@ export async function ask(
   return { status, body: text === '' ? undefined : JSON.parse(text) }
 }
 
+/** `ask` of a service that is yet to start. */
+export const asking =
+  (service: () => Instances) =>
+  (api: Client, path: string, body?: object, method?: string): ReturnType<typeof ask> =>
+    ask(service(), api, path, body, method)
+
+/** A test account of this one, with its client. */
+export async function testAccount(service: Instances, parent: Client, fields: object = {}) {
+  const body = await made(ask(service, parent, 'accounts', fields))
+  return { ...body, api: createClient(service.baseUrls, body.key) }
+}
+
 /** The body of a response that must be a success. */
 export async function made(answer: Promise<{ status: number; body: Body }>): Promise<Body> {
   const { status, body } = await answer
@@ -41,7 +55,7 @@ export async function made(answer: Promise<{ status: number; body: Body }>): Pro
 
 /** Each of these bodies is refused for this field. */
 export async function assertRefused(
-  service: Pick<SharedService, 'apps' | 'baseUrls'>,
+  service: Instances,
   api: Client,
   path: string,
   bodies: readonly (readonly [body: object, field: string, code?: string])[],

@@ -1,7 +1,6 @@
 import type { Exchange } from './description.ts'
 
 const headersOf: Record<number, Record<string, string>> = {
-  201: { Location: 'https://example.org/' },
   401: { 'WWW-Authenticate': 'Bearer' },
   405: { Allow: 'GET, HEAD' },
   503: { 'Retry-After': '1' },
@@ -11,10 +10,12 @@ const headersOf: Record<number, Record<string, string>> = {
 export function exchangeOf(name: string, status: number, value: unknown): Exchange {
   const [method = '', template = ''] = name.split(' ')
   const headers = new Headers({
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': 'application/json',
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
+    Pragma: 'no-cache',
     ...headersOf[status],
+    ...(`${status} ${name}` === '201 POST /v1/payments' && { Location: 'https://example.org/' }),
   })
   const path = template.replace(/\{\w+\}/g, 'x')
   return {

@@ -90,7 +90,7 @@ export function describe(document: Json) {
     const type = headers.get('content-type')
     assert.ok(answer.content || text === '', `${what} has a body`)
     if (!answer.content || exchange.method === 'HEAD') return
-    const [media = ''] = (type ?? '').split(';')
+    const media = (type ?? '').replace(/^(text\/\w+);.*/, '$1') // JSON has no charset, as at GOV.UK Pay
     const offered = Object.keys(answer.content)
     assert.ok(offered.includes(media), `${what} has the type ${type}, not ${offered.join(' or ')}`)
     const value = media === 'application/json' ? JSON.parse(text) : text
@@ -111,7 +111,12 @@ export function describe(document: Json) {
         conform('closed', [...keys, 'headers', name, 'schema'], value, `${name} of ${what}`)
     }
     assert.equal(headers.get('x-content-type-options'), 'nosniff', what)
-    if (/^\/v1(\/|$)/.test(path)) assert.equal(headers.get('cache-control'), 'no-store', what)
+    if (/^\/v1(\/|$)/.test(path)) {
+      assert.equal(headers.get('cache-control'), 'no-store', what)
+      assert.equal(headers.get('pragma'), 'no-cache', what)
+      for (const name of headers.keys()) assert.doesNotMatch(name, /^access-control/, what)
+      assert.ok(answer.headers?.Location || !headers.has('location'), `${what} has a Location`)
+    }
     checkBody(keys, answer, exchange, what)
     if (exchange.sent !== undefined && status < 300) checkSent(exchange)
   }

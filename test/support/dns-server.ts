@@ -8,7 +8,7 @@ const TYPE_A = 1
 const NXDOMAIN = 3
 
 /** The addresses of a name, and the record types for which no response is sent. */
-export type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both' }>
+type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both' }>
 
 export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>
 

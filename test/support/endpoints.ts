@@ -1,4 +1,5 @@
 /** Every endpoint of /openapi.json. The tests of the document and of the routes read these tables. */
+import type { Answer, Client } from './client.ts'
 
 /** The endpoints under /v1 with the codes of their own errors. */
 export const endpoints: Record<string, Record<number, string>> = {
@@ -43,6 +44,22 @@ export const endpoints: Record<string, Record<number, string>> = {
   'GET /v1/webhooks/{webhook_id}': { 200: '', 404: 'P2700' },
   'DELETE /v1/webhooks/{webhook_id}': { 204: '', 404: 'P2700' },
   'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
+}
+
+/** Those with an identifier in their path, with the code if nothing has it. */
+export const ofOneThing = Object.entries(endpoints)
+  .filter(([name]) => name.includes('{'))
+  .map(([name, { 404: codes = '' }]) => ({ name, code: codes.slice(0, 5) }))
+
+/** Asks an endpoint for the thing with these identifiers. */
+export function askFor(
+  api: Client,
+  name: string,
+  idOf: (name: string) => string,
+  amount = 1,
+): Promise<Answer> {
+  const [method = '', path = ''] = name.replaceAll(/\{(\w+)\}/g, (_, id) => idOf(id)).split(' ')
+  return method === 'POST' ? api.post(path, { amount }) : api.request(method, path)
 }
 
 /** The errors that every endpoint under /v1 can return. */

@@ -1,6 +1,8 @@
 /** A Send whose calls stay pending until the test ends them. */
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AttemptResult, Send } from '../../src/core/ports.ts'
+import { createDeliveries, type Deliveries } from '../../src/pay/webhooks/deliver.ts'
 import type { Message } from '../../src/pay/webhooks/webhook.ts'
 
 export type Call = {
@@ -44,6 +46,22 @@ export const resultOf = (status: number): AttemptResult => ({
   response_time: 1,
   result: String(status),
 })
+
+type Parts = Parameters<typeof createDeliveries>[0]
+
+/** Another instance on the database of a service, or the same one after its next start. */
+export const instanceOn = (
+  { database, time }: Pick<Parts, 'database' | 'time'>,
+  send: Send,
+  different: Partial<Parts> = {},
+): Deliveries =>
+  createDeliveries({
+    database,
+    time,
+    send,
+    onFault: error => assert.fail(String(error)),
+    ...different,
+  })
 
 /** The message with this body, as it stands in the database of an instance that has not sent it. */
 export function unsentMessage(body: string, webhook_id: string, created: number): Message {

@@ -1,10 +1,9 @@
 /** Messages through `farthing listen`, behind a balancer with two instances. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 import { type Body, sendUnchecked, webPayment } from './client.ts'
+import { listen } from './ports.ts'
 import { createPostgresDatabase } from './postgres.ts'
 import { startCommand, startProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
@@ -127,10 +126,8 @@ async function startRoundRobin(targets: string[], cutAfter = 60_000) {
     })
     pipeline(request, behind, () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server has one
+    url: `http://127.0.0.1:${await listen(server)}`,
     async close() {
       agent.destroy()
       server.closeAllConnections()

@@ -29,22 +29,19 @@ function copyOfClone(folder: string): string {
   return source
 }
 
-/** `source` is the copy. It has `dist/`, and the README and package.json of the clone again. */
-export type Packed = { source: string; tarball: string }
-
-let packed: Promise<Packed> | undefined
+let packed: ReturnType<typeof pack> | undefined
 
 /** Packs a copy of the clone once for all files that share this process. They may add files, and change none. */
-export function packOnce(): Promise<Packed> {
-  if (!packed) {
-    const folder = tempFolder()
-    packed = pack(folder)
-  }
+export function packOnce() {
+  packed ??= pack(tempFolder())
   return packed
 }
 
-/** Packs a copy of the clone, in which an npm pack was interrupted before. */
-export async function pack(folder: string): Promise<Packed> {
+/**
+ * Packs a copy of the clone, in which an npm pack was interrupted before. `source` is the copy. It has `dist/`, and the
+ * README and package.json of the clone again.
+ */
+export async function pack(folder: string) {
   const source = copyOfClone(folder)
   await run(process.execPath, ['scripts/packed-files.ts', 'package'], { cwd: source })
   const how = { cwd: source, env: WITHOUT_COLLECTION }
@@ -62,14 +59,27 @@ export async function install(tarball: string, folder: string) {
   return { folder, output: stdout + stderr }
 }
 
+let older: { node: string; options: string[] } | undefined
+
 /** The machine's own Node where it is older than 24, otherwise this one under an older version. */
-export function olderNode(): { node: string; options: string[] } {
+export function olderNode() {
+  older ??= findOlderNode()
+  return older
+}
+
+function findOlderNode() {
   const paths = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
   for (const node of paths.map(path => join(path, 'node')).filter(path => existsSync(path))) {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
     if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
   }
-  const older = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
-  const url = `data:text/javascript,${encodeURIComponent(older)}`
+  // What npm starts is under that version too. A program starts a newer Node, which another file must be.
+  const change = `
+    Object.defineProperty(process.versions, 'node', { value: '22.18.0' })
+    if (!/npm(-cli\\.js)?$/.test(process.argv[1] ?? '')) {
+      delete process.env.NODE_OPTIONS
+      process.execPath = '/dev/null'
+    }`
+  const url = `data:text/javascript,${encodeURIComponent(change)}`
   return { node: process.execPath, options: ['--import', url] }
 }

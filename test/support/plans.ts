@@ -1,12 +1,11 @@
 /** What tests of plans do: make them, look at them, and send requests that they may change. */
 import assert from 'node:assert/strict'
 import { type Body, type Client, type Sent, sendUnchecked, webPayment } from './client.ts'
-import { ask } from './control.ts'
+import { asking } from './control.ts'
 import type { Service } from './service.ts'
 
 export function planning(service: () => Service) {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
+  const control = asking(service)
   const plan = async (api: Client, body: object): Promise<Body> => {
     const answer = await control(api, 'plans', body)
     assert.equal(answer.status, 201, JSON.stringify(answer.body))

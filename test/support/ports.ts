@@ -14,10 +14,7 @@ export async function freePort(): Promise<number> {
     const port = next
     next = port < LAST ? port + 1 : FIRST
     const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
+    const isFree = await once(server, 'listening').then(Boolean, () => false)
     if (!isFree) continue
     server.close()
     await once(server, 'close')
@@ -25,19 +22,21 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Lets the server listen on a free port, which it returns, until the test ends. */
-export async function listenUntilEnd(t: TestContext, server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
+/** Lets the server listen on a free port, which it returns. */
+export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  await once(server.listen(0, host), 'listening')
   return (server.address() as AddressInfo).port // a TCP server has no other kind
+}
+
+/** The same until the test ends. */
+export function listenUntilEnd(t: TestContext, server: Server): Promise<number> {
+  t.after(() => server.close())
+  return listen(server)
 }
 
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const connected = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
+  const connected = await once(socket, 'connect').then(Boolean, () => false)
   socket.destroy()
   return connected
 }

@@ -1,11 +1,6 @@
 /**
  * Watches a service from a thread of its own, so that a busy test does not delay the watch: asks `/healthz` and reads a
  * payment of an account that has no part in the load, each as soon as 20 ms have passed since the response before.
- *
- *     const service = await startProcess({ env: { NODE_OPTIONS: '--max-old-space-size=1024' } })
- *     const probe = await startProbe(service, key)
- *     ...
- *     const { silence, stranger, memory, failed } = await probe.stop()
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -25,15 +20,8 @@ export type Probed = {
   p99: number
   /** The most memory that the process has had resident, in megabytes of 1,000,000 bytes. */
   memory: number
-  /** Requests that were sent. */
-  asked: number
   /** What came instead of a 200 or 201, and how often: other statuses, and codes of errors. */
   failed: Record<string, number>
-}
-
-export type Probe = {
-  /** Ends the watch, before the process is ended. */
-  stop(): Promise<Probed>
 }
 
 type Target = {
@@ -44,14 +32,15 @@ type Target = {
 export async function startProbe(
   { baseUrl, pid }: { baseUrl: string; pid: number },
   key: string,
-  { creates = false } = {},
-): Promise<Probe> {
+  creates: boolean,
+) {
   const { payment_id } = await createClient([baseUrl], key).createPayment()
   const path = `/v1/payments/${payment_id}`
   const target: Target = { probed: { baseUrl, pid, path, key, creates } }
   const thread = new Worker(new URL(import.meta.url), { workerData: target })
   await once(thread, 'message')
   return {
+    /** Ends the watch, before the process is ended. */
     async stop() {
       thread.postMessage('stop')
       const [probed] = (await once(thread, 'message')) as [Probed] // as `watch` sends it
@@ -67,7 +56,7 @@ const PATIENCE_MS = 120_000
 
 function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
   const failed: Record<string, number> = {}
-  let [asked, memory] = [0, 0]
+  let memory = 0
   let goesOn = true
   const looks: (() => void)[] = []
 
@@ -86,7 +75,6 @@ function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
     const loop = async () => {
       while (goesOn) {
         begun = performance.now()
-        asked += 1
         const outcome = await outcomeOf(url, headers, agent, body)
         const ms = note()
         if (url !== health) took.push(ms)
@@ -117,7 +105,7 @@ function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
     for (const look of looks) look()
     const p99 = Math.round(took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0)
     const longest = { silence: silence(), stranger: stranger(), create: create() }
-    const probed: Probed = { ...longest, p99, memory, asked, failed }
+    const probed: Probed = { ...longest, p99, memory, failed }
     parentPort?.postMessage(probed)
   })
   parentPort?.postMessage('ready')

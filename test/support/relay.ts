@@ -1,6 +1,6 @@
 /** A TCP relay on loopback, as an address that stays the same while the server behind it changes. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listen } from './ports.ts'
 
 /** `change` may replace what the server sends. */
 export async function startRelay(
@@ -19,13 +19,12 @@ export async function startRelay(
     keep(behind).on('close', () => client.destroy())
     client.pipe(behind)
     behind.on('data', bytes => client.write(change(Buffer.from(bytes))))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
   return {
-    port: (server.address() as AddressInfo).port, // a TCP server has one
+    port: await listen(server),
     /** New connections lead to this port of loopback from now on. Those that are open are cut. */
     leadTo(port: number) {
       current = port

@@ -1,9 +1,9 @@
 /** A small shop as its developer runs it beside the tests: over http, on a port that no setting of Farthing names. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { signature } from '../../src/pay/webhooks/webhook.ts'
 import { createClient } from './client.ts'
+import { listen } from './ports.ts'
 
 /** Buys something at a new shop, as a browser would. Returns the page to which it comes back, and the messages. */
 export async function buyFromShop(pay: { url: string; key: string }, host: string) {
@@ -31,9 +31,8 @@ export async function buyFromShop(pay: { url: string; key: string }, host: strin
     }
   }
   const server = createServer((request, response) => void answer(request, response))
-  await new Promise<void>(resolve => server.listen(0, 'localhost', resolve))
   try {
-    const shop = `http://${host}:${(server.address() as AddressInfo).port}`
+    const shop = `http://${host}:${await listen(server, 'localhost')}`
     const { body } = await api.post('/v1/webhooks', { callback_url: `${shop}/webhooks` })
     key = body.signing_key
     const { url: details } = await fetch(`${shop}/buy`)

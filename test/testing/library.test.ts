@@ -12,7 +12,7 @@ import {
   WaitError,
 } from '../../src/testing/library.ts'
 import type * as Library from '../../src/testing/public.d.ts'
-import { webPayment } from '../support/client.ts'
+import { sendUnchecked, webPayment } from '../support/client.ts'
 import { startProcess } from '../support/process.ts'
 
 // The declarations that users get are those of the implementation.
@@ -84,10 +84,7 @@ for (const [title, begin] of [
         key = account.key
         assert.equal((await account.clock.now()).toISOString(), '2026-01-01T00:00:00.000Z')
       }
-      const response = await fetch(`${farthing.url}/v1/payments`, {
-        headers: { Authorization: `Bearer ${key}` },
-      })
-      assert.equal(response.status, 401)
+      assert.equal((await sendUnchecked(`${farthing.url}/v1/payments`, { key })).status, 401)
     })
 
     test('a receiver has the messages, checks their signatures and responds as set', async () => {
@@ -166,10 +163,8 @@ for (const [title, begin] of [
     })
 
     test('an account is kept if a wait fails and that was asked for, and the error has the link to its pages', async () => {
-      const statusWith = async ({ key }: Library.Account) => {
-        const headers = { Authorization: `Bearer ${key}` }
-        return (await fetch(`${farthing.url}/v1/payments`, { headers })).status
-      }
+      const statusWith = async ({ key }: Library.Account) =>
+        (await sendUnchecked(`${farthing.url}/v1/payments`, { key })).status
       const kept = await farthing.account({ keepOnFailure: true })
       const receiver = await kept.receive({ answer: 503 })
       await kept.payment({ scenario: 'declined' })

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
@@ -43,11 +43,10 @@ export function createAuthenticate(
     return entry
   }
 
-  async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function admit(key: string, request: FastifyRequest): Promise<void> {
     const entry = key ? await lookUp(key) : undefined
     if (entry === undefined) {
       onRefused?.()
-      void reply.header('www-authenticate', 'Bearer')
       throw refusalOf(request.headers.authorization)
     }
     request.account = entry.account
@@ -55,14 +54,13 @@ export function createAuthenticate(
     request.lastPlan = entry.lastPlan
   }
 
-  return (request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined => {
+  return (request: FastifyRequest): Promise<void> | undefined => {
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
     // With control on, another instance may have moved the account's clock.
     const entry = config.control ? undefined : cache.get(key)
     const now = time.wall()
-    if (!entry || now >= entry.until || now < entry.until - CACHE_MS)
-      return admit(key, request, reply)
+    if (!entry || now >= entry.until || now < entry.until - CACHE_MS) return admit(key, request)
     request.account = entry.account
     request.key_id = entry.key_id
     return undefined

@@ -24,7 +24,7 @@ export type Area = {
   /** An unknown path below this prefix gets the errors of this area. */
   prefix: string
   /** Sets `request.account`. undefined if the key was accepted at once; a promise rejects with a 401 for a bad key. */
-  authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
+  authenticate?: (request: FastifyRequest) => Promise<void> | undefined
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
   /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
@@ -84,7 +84,7 @@ export function beforeHandler(
       : refuse(request, reply)
   return (request, reply, done) => {
     area.setHeaders(request, reply)
-    const authenticated = area.authenticate?.(request, reply)
+    const authenticated = area.authenticate?.(request)
     if (authenticated) authenticated.then(() => done(refusal(request, reply)), done)
     else done(refusal(request, reply))
   }

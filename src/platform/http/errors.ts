@@ -11,10 +11,11 @@ import { JSON_TYPE } from './body.ts'
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
 const RETRY_AFTER = '1'
 
-/** The ApiError that a client gets for `error`, whose Retry-After header it sets. Logs faults of the service. */
+/** The ApiError that a client gets for `error`, whose own headers it sets. Logs faults of the service. */
 export function toApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
   const apiError = apiErrorOf(error, request)
   if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
+  if (apiError.status === 401) void reply.header('www-authenticate', 'Bearer')
   return apiError
 }
 

@@ -96,7 +96,7 @@ function respondAfterUpgradeBodies(app: FastifyInstance): void {
   })
 }
 
-/** GOV.UK Pay sends the bare media type, and JSON has no charset parameter: contract/http/headers. */
+/** GOV.UK Pay sends the bare media type, and JSON has no charset parameter. */
 function sendJsonWithoutCharset(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.getHeader('content-type') === 'application/json; charset=utf-8')

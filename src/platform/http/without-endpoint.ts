@@ -120,11 +120,8 @@ function createFindPath(app: FastifyInstance): (url: string) => Path | undefined
 const afterIdentifying =
   ({ api }: Areas, next: Hook): Hook =>
   (request, reply, done) => {
-    const goOn = () => {
-      void reply.removeHeader('www-authenticate')
-      next(request, reply, done)
-    }
-    const identified = request.headers.authorization && api.authenticate?.(request, reply)
+    const goOn = () => next(request, reply, done)
+    const identified = request.headers.authorization && api.authenticate?.(request)
     if (identified) identified.then(goOn, goOn)
-    else next(request, reply, done)
+    else goOn()
   }

@@ -46,7 +46,6 @@ export function createPlans(ports: WatchPorts & { watch: Watch }, stopped: () =>
     if (!error) return
     reply.removeHeader('location')
     reply.removeHeader('allow')
-    if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
   }
 
   const scenariosOf: ScenariosOf = request => found.get(request)?.scenario

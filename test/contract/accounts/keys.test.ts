@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { newAccount } from '../../../src/core/account.ts'
@@ -105,7 +105,7 @@ test('the cache of verified API keys holds a thousand, and forgets the one looke
   const authenticate = createAuthenticate(context)
   const show = (key: number) => {
     const request = { headers: { authorization: `Bearer ${key}` } } as FastifyRequest
-    return authenticate(request, {} as FastifyReply)
+    return authenticate(request)
   }
   for (let key = 0; key < 1_000; key++) await show(key)
   assert.equal(show(0), undefined, 'in the cache')

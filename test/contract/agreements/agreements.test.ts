@@ -9,7 +9,6 @@ import {
 import { assertError } from '../../support/assertions.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
-const JSON_TYPE = { 'Content-Type': 'application/json' }
 const good = { reference: 'PLAN-8', description: 'Monthly plan', user_identifier: 'member-118' }
 
 type Fault = [fields: Record<string, unknown>, status: number, code: string, field: string]
@@ -73,29 +72,18 @@ onSharedDatabases('Agreements: create and cancel', { control: true }, service =>
     assert.equal((await createAgreement(api, { user_identifier: ' ' })).user_identifier, ' ')
   })
 
-  test('POST cancel returns 204 for a created agreement, which is then cancelled and has the date', async () => {
+  test('POST cancel returns 204 for a created or active agreement, which then has the date and keeps its payment instrument', async () => {
     const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    await api.advance(1_234)
-    const answer = await cancelAgreement(api, agreement)
-    assert.equal(answer.status, 204)
-    assert.equal(answer.text, '')
-    assert.deepEqual(await readAgreement(api, agreement), {
-      ...agreement,
-      status: 'cancelled',
-      cancelled_date: new Date(await api.now()).toISOString(),
-    })
-  })
-
-  test('POST cancel returns 204 for an active agreement, which keeps its payment instrument', async () => {
-    const api = await service().newAccount()
-    const agreement = await activeAgreement(api)
-    assert.equal((await cancelAgreement(api, agreement)).status, 204)
-    assert.deepEqual(await readAgreement(api, agreement), {
-      ...agreement,
-      status: 'cancelled',
-      cancelled_date: new Date(await api.now()).toISOString(),
-    })
+    for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {
+      await api.advance(1_234)
+      const answer = await cancelAgreement(api, agreement)
+      assert.deepEqual([answer.status, answer.text], [204, ''])
+      assert.deepEqual(await readAgreement(api, agreement), {
+        ...agreement,
+        status: 'cancelled',
+        cancelled_date: new Date(await api.now()).toISOString(),
+      })
+    }
   })
 
   test('of ten cancels of an agreement at once one is 204, the others are 400 P2501, and a later one leaves the date as it was', async () => {
@@ -110,19 +98,6 @@ onSharedDatabases('Agreements: create and cancel', { control: true }, service =>
       assertError(answer, 400, 'P2501')
     assert.deepEqual(await readAgreement(api, agreement), before)
   })
-
-  test('GET and cancel return 404 P2200 and P2500 for an agreement that the account does not have', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const agreement = await createAgreement(other)
-    for (const agreement_id of [agreement.agreement_id, 'x', '0'.repeat(26), '%00', '%ff', 'é']) {
-      const unknown = agreement_id === '%ff' ? 'P0911' : undefined
-      const path = `/v1/agreements/${agreement_id}`
-      assertError(await api.get(path), 404, unknown ?? 'P2200')
-      assertError(await api.post(`${path}/cancel`), 404, unknown ?? 'P2500')
-    }
-    assert.equal((await readAgreement(other, agreement)).status, 'created')
-  })
 })
 
 onOneDatabase('Agreements: refused requests', service => {
@@ -132,12 +107,6 @@ onOneDatabase('Agreements: refused requests', service => {
       const answer = await api.post('/v1/agreements', { ...good, ...fields })
       assertError(answer, status, code, { field })
     }
-    for (const body of ['', '[]', 'null', '{', '{"__proto__":1}'])
-      assertError(
-        await api.request('POST', '/v1/agreements', { headers: JSON_TYPE, body }),
-        400,
-        'P2197',
-      )
     assert.equal((await api.get('/v1/agreements')).body.total, 0)
   })
 })

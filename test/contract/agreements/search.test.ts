@@ -59,18 +59,6 @@ onSharedDatabases('Agreements: search', { control: true }, service => {
     assert.equal((await found(api, 'status=&reference=%20')).length, 3)
     assert.deepEqual(await found(api, 'status=created&status=active'), idsOf([created]))
   })
-
-  test('the pages of an agreement search are the parts of one list and link to one another', async () => {
-    const api = await service().newAccount()
-    for (let i = 0; i < 5; i++) await createAgreement(api)
-    const all = await found(api, '')
-    assert.deepEqual(all, all.toSorted().toReversed(), 'also those of one millisecond')
-    const { results, _links } = (await api.get('/v1/agreements?page=2&display_size=2')).body
-    assert.deepEqual(idsOf(results), all.slice(2, 4))
-    const { body: last } = await api.get(_links.next_page.href)
-    assert.deepEqual([last.page, idsOf(last.results)], [3, all.slice(4)])
-    assertError(await api.get('/v1/agreements?page=4&display_size=2'), 404, 'P2402')
-  })
 })
 
 onOneDatabase('Agreements: wrong searches', service => {

@@ -4,13 +4,14 @@ import {
   activeAgreement,
   cancelAgreement,
   createAgreement,
+  payByAgreement,
   readAgreement,
   setUpPayment,
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Client, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { choose, payOnPages } from '../../support/journeys.ts'
+import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
@@ -77,9 +78,10 @@ onSharedDatabases('Agreements: set-up', { control: true }, service => {
     assert.deepEqual((await control('messages')).body.results, [])
   })
 
-  test('a set-up payment replaces the card of an active agreement', async () => {
+  test('a set-up payment replaces the card of an active agreement, and no card of its payments', async () => {
     const api = await service().newAccount()
     const agreement = await activeAgreement(api)
+    const first = (await payByAgreement(api, agreement)).body
     await api.advance(MINUTE_MS)
     await payOnPages(
       api,
@@ -91,6 +93,9 @@ onSharedDatabases('Agreements: set-up', { control: true }, service => {
     assert.equal(payment_instrument.created_date, await iso(api))
     assert.equal(payment_instrument.CardDetails.cardholder_name, 'Second Card')
     assert.deepEqual({ ...rest, payment_instrument: agreement.payment_instrument }, agreement)
+    assert.deepEqual(await read(api, first), first)
+    const second = (await payByAgreement(api, agreement)).body
+    assert.deepEqual(second.card_details, payment_instrument.CardDetails)
   })
 
   test('set_up_agreement returns 400 P0103 for a cancelled agreement, and the description says its status', async () => {

@@ -11,7 +11,7 @@ import type { Database } from '../../../src/core/ports.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { ask, assertRefused } from '../../support/control.ts'
+import { asking, assertRefused, testAccount } from '../../support/control.ts'
 import { card, paidPayment, read } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -28,13 +28,8 @@ async function sweepAccounts(database: Database, now: number): Promise<void> {
 }
 
 onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, service => {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
-  const makeAccount = async (parent: Client, fields: object = {}) => {
-    const { status, body } = await control(parent, 'accounts', fields)
-    assert.equal(status, 201, JSON.stringify(body))
-    return { ...body, api: createClient(service().baseUrls, body.key) }
-  }
+  const control = asking(service)
+  const makeAccount = (parent: Client, fields?: object) => testAccount(service(), parent, fields)
   /** Its clock stands still, so its payments do not age. */
   const expiringAccount = async (): Promise<Client> =>
     (await makeAccount(await service().newAccount(), { frozen: true })).api

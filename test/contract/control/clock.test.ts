@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { asking, testAccount } from '../../support/control.ts'
 import { paidPayment } from '../../support/journeys.ts'
 import { fc } from '../../support/properties.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -27,18 +27,16 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 )
 
 onEveryDatabase('The clock of an account', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
-  const testAccount = async (parent: Client, fields: object = {}) => {
-    const { body } = await control(parent, 'accounts', fields)
-    return createClient(service().baseUrls, body.key)
-  }
+  const control = asking(service)
+  const childOf = async (of: Client, fields?: object): Promise<Client> =>
+    (await testAccount(service(), of, fields)).api
   const now = async (api: Client) => Date.parse((await control(api, 'clock')).body.now)
 
   test('any sequence of advances, freezes and payments is what a model of one number says', async () => {
     const parent = await service().newAccount()
     await fc.assert(
       fc.asyncProperty(steps, async sequence => {
-        const api = await testAccount(parent, { at: new Date(AT).toISOString(), frozen: false })
+        const api = await childOf(parent, { at: new Date(AT).toISOString(), frozen: false })
         let expected = AT
         let frozen = false
         const paid: { at: number; payment: Body }[] = []
@@ -115,8 +113,8 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
 
   test('an advance by a year moves the times of users, and none of the machine', async () => {
     const parent = await service().newAccount()
-    const child = await testAccount(parent, { name: 'a-year' })
-    const sibling = await testAccount(parent)
+    const child = await childOf(parent, { name: 'a-year' })
+    const sibling = await childOf(parent)
     const listener = (await control(child, 'listeners', { name: 'laptop' })).body
     const key = { 'Idempotency-Key': 'k-1' }
     const gone = await child.createPayment({}, key)

@@ -4,8 +4,8 @@ import { REQUESTS_OF_ACCOUNT } from '../../../src/core/budgets.ts'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
 import { delayOf } from '../../../src/tools/plans/plan.ts'
 import { type Answer, type Body, webPayment } from '../../support/client.ts'
+import { endpoints } from '../../support/endpoints.ts'
 import { card, read } from '../../support/journeys.ts'
-import { newAgreement } from '../../support/new-payment.ts'
 import { planning } from '../../support/plans.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -123,10 +123,7 @@ onEveryDatabase(
       const api = await service().newAccount()
       await plan(api, { on: 'createPayment', when: 'after', delay: 60_000 })
       await plan(api, { on: 'readPayment', delay: 60_000 })
-      const { payment_id } = await (async () => {
-        const { body } = await control(api, 'payments', {})
-        return body
-      })()
+      const { payment_id } = (await control(api, 'payments', {})).body
       const held = [create(api), send(api, `/v1/payments/${payment_id}`)]
       while ((await counts(api)).some(([, acted]) => acted === 0));
       while ((await api.get('/v1/payments')).body.total < 2);
@@ -241,36 +238,23 @@ onEveryDatabase(
 
     test('a fault of a plan without a code has the code of its operation', async () => {
       const api = await service().newAccount()
-      const { payment_id } = await api.createPayment()
       const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const agreement_id = await newAgreement(api)
-      const path = `/v1/payments/${payment_id}`
+      const { paths } = (await api.get('/openapi.json')).body
       await plan(api, { answer: { status: 500 }, times: 'always' })
-      const refund = { method: 'POST', json: { amount: 1 } }
-      const agreement = `/v1/agreements/${agreement_id}`
-      const token = moto._links.auth_url_post.params
-      for (const [operation, address, options] of [
-        ['createPayment', '/v1/payments', { method: 'POST', json: {} }],
-        ['readPayment', path],
-        ['listPaymentEvents', `${path}/events`],
-        ['searchPayments', '/v1/payments'],
-        ['cancelPayment', `${path}/cancel`, { method: 'POST' }],
-        ['capturePayment', `${path}/capture`, { method: 'POST' }],
-        ['refundPayment', `${path}/refunds`, refund],
-        ['listRefunds', `${path}/refunds`],
-        ['readRefund', `${path}/refunds/${payment_id}`],
-        ['searchRefunds', '/v1/refunds'],
-        ['createAgreement', '/v1/agreements', { method: 'POST', json: {} }],
-        ['readAgreement', agreement],
-        ['searchAgreements', '/v1/agreements'],
-        ['cancelAgreement', `${agreement}/cancel`, { method: 'POST' }],
-        ['searchDisputes', '/v1/disputes'],
-        ['authorisePayment', '/v1/auth', { method: 'POST', json: { ...card, ...token } }],
-        ['listWebhooks', '/v1/webhooks'],
-      ] as const) {
-        const { status, body } = await send(api, address, options ?? {})
-        assert.deepEqual([status, body.code], [500, faultCodeOf(operation) ?? 'P0999'], operation)
-      }
+      const json = { ...card, ...moto._links.auth_url_post.params }
+      let operations = 0
+      for (const [path, methods] of Object.entries<Body>(paths))
+        for (const [method, { operationId }] of Object.entries<Body>(methods)) {
+          if (!path.startsWith('/v1/')) continue
+          const address = path.replaceAll(/\{\w+\}/g, moto.payment_id)
+          const sent =
+            method === 'post' ? { method: 'POST', json } : { method: method.toUpperCase() }
+          const { status, body } = await send(api, address, sent)
+          const expected = [500, faultCodeOf(operationId) ?? 'P0999']
+          assert.deepEqual([status, body.code], expected, operationId)
+          operations += 1
+        }
+      assert.equal(operations, Object.keys(endpoints).length)
       assert.equal(faultCodeOf('listWebhooks'), undefined)
       assert.equal(faultCodeOf('authorisePayment'), 'P0050')
       const codes = Object.keys(onlyByPlan).filter(code => code.endsWith('98'))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
 import { HELD_WAITS, LONGEST_WAIT_MS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
-import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { sendUnchecked } from '../../support/client.ts'
+import { ask, asking, testAccount } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
 import { holdTimers } from '../../support/time.ts'
@@ -44,16 +44,11 @@ async function endpointsOfOneThing(baseUrl: string): Promise<RegExp[]> {
 }
 
 onSharedDatabases('What control keeps apart', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
-  const testAccount = async (parent: Client) => {
-    const { body } = await control(parent, 'accounts', {})
-    return { name: body.account, api: createClient(service().baseUrls, body.key) }
-  }
+  const control = asking(service)
 
   test('an account has 10,000 test accounts at a time: one more is 422 until one has ended', async () => {
     const { name, api } = await service().newNamedAccount()
-    const last = await testAccount(api)
+    const last = await testAccount(service(), api)
     const { expires } = (await control(api, 'accounts')).body.results[0]
     await service().database.write([
       {
@@ -63,16 +58,17 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
         values: [name, TEST_ACCOUNTS - 2, Date.parse(expires)],
       },
     ])
-    await testAccount(api)
+    await testAccount(service(), api)
     const { status, body } = await control(api, 'accounts', {})
     assert.deepEqual([status, body.code], [422, 'C0429'])
-    await control(api, `accounts/${last.name}`, undefined, 'DELETE')
+    await control(api, `accounts/${last.account}`, undefined, 'DELETE')
     assert.equal((await control(api, 'accounts', {})).status, 201)
   })
 
   test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
     const parent = await service().newAccount()
-    const [child, sibling] = [await testAccount(parent), await testAccount(parent)]
+    const child = await testAccount(service(), parent)
+    const sibling = await testAccount(service(), parent)
     const { body: webhook } = await child.api.post('/v1/webhooks', {
       callback_url: 'https://hooks.example.org/',
     })
@@ -110,9 +106,9 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
     }
     assert.equal((await control(child.api, '')).body.plans, 1)
     assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
-    const other = await control(sibling.api, `accounts/${child.name}`, undefined, 'DELETE')
+    const other = await control(sibling.api, `accounts/${child.account}`, undefined, 'DELETE')
     assert.equal(other.body.code, 'C0403')
-    asked.push(`DELETE /control/accounts/${child.name}`)
+    asked.push(`DELETE /control/accounts/${child.account}`)
     for (const pattern of await endpointsOfOneThing(service().baseUrl))
       assert.ok(
         asked.some(request => pattern.test(request)),

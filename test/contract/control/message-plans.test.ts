@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { behaviours } from '../../../src/core/account.ts'
 import type { Send } from '../../../src/core/ports.ts'
-import { createDeliveries } from '../../../src/pay/webhooks/deliver.ts'
 import { accountOfName } from '../../../src/platform/accounts/store.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { resultOf } from '../../support/held-send.ts'
+import { instanceOn, resultOf } from '../../support/held-send.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -77,14 +76,8 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
     const { api, name } = await hooked()
     await plan(api, { on: 'message', delay: 20_000, times: 'always' })
     await cancelled(api, 'late')
-    const { database, time } = service()
-    const ports = {
-      database,
-      time,
-      send,
-      onFault: (error: unknown) => assert.fail(String(error)),
-    }
-    const [one, other] = [createDeliveries(ports), createDeliveries(ports)]
+    const { database } = service()
+    const [one, other] = [instanceOn(service(), send), instanceOn(service(), send)]
     await one.recover()
     assert.deepEqual(sent, [])
     service().clock.advance(20_000)

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { idFloor } from '../../../src/core/ids.ts'
-import { type Body, type Client, createClient } from '../../support/client.ts'
-import { ask, made } from '../../support/control.ts'
+import { type Body, type Client, createClient, sendUnchecked } from '../../support/client.ts'
+import { ask, asking, testAccount } from '../../support/control.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases, START } from '../../support/service.ts'
 import { subscribe } from '../../support/subscriber.ts'
@@ -14,12 +14,11 @@ import { mockQueries } from '../../support/watched.ts'
 const MINUTE = 60_000
 
 onSharedDatabases('Resets', { control: true, receives: true }, service => {
-  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+  const control = asking(service)
   const newAccount = async () => {
     const { name, api } = await service().newNamedAccount()
-    const { account, key } = await made(control(api, 'accounts', {}))
-    const room = testAccountName(name, account)
-    return { account, room, api: createClient(service().baseUrls, key), parent: api }
+    const child = await testAccount(service(), api)
+    return { ...child, room: testAccountName(name, child.account), parent: api }
   }
 
   type Made = Awaited<ReturnType<typeof newAccount>>
@@ -65,12 +64,10 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
       if (values.includes('after')) rooms.add(values[0])
       return query()
     })
-    const wait = async (key: string | undefined): Promise<Body> => {
-      const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
-      return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).json()
-    }
-    const later = wait(other.key)
-    const ended = wait(api.key)
+    const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
+    const wait = async (by: Client): Promise<Body> => (await sendUnchecked(url, by)).body
+    const later = wait(other)
+    const ended = wait(api)
     while (rooms.size < 2) await setTimeout(5)
     // Through the other instance, if there is one.
     const last = createClient(baseUrls.slice(-1), api.key ?? '')

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { ask, asking } from '../../support/control.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { interleaving } from '../../support/watched.ts'
 
 onSharedDatabases('Races of scenarios', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+  const control = asking(service)
   const complete = (api: Client, { payment_id }: Body, body: object) =>
     control(api, `payments/${payment_id}/complete`, body)
   const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()

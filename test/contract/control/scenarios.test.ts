@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOfMove } from '../../../src/pay/differences/messages.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { ask, assertRefused, made } from '../../support/control.ts'
+import { asking, assertRefused, made } from '../../support/control.ts'
 import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -46,8 +46,7 @@ function expectedEnd(mode: Mode, scenario: string, delayed: boolean) {
 }
 
 onSharedDatabases('Scenarios', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
+  const control = asking(service)
   const complete = (api: Client, { payment_id }: Body, body: object) =>
     control(api, `payments/${payment_id}/complete`, body)
   const messagesOf = async (api: Client, { payment_id }: Body): Promise<Body[]> =>

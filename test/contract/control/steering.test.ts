@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { startFarthing } from '../../../src/app/start.ts'
 import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { ask, assertRefused } from '../../support/control.ts'
+import { ask, asking, assertRefused } from '../../support/control.ts'
 import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
@@ -24,8 +24,7 @@ const masked = (value: unknown): string =>
   )
 
 onEveryDatabase('The control API: outcomes, waits and clocks', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
+  const control = asking(service)
   const complete = (api: Client, { payment_id }: Body, body: object = {}) =>
     control(api, `payments/${payment_id}/complete`, body)
   const rowsOf = ({ payment_id }: Body) =>

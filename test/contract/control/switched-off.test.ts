@@ -79,14 +79,8 @@ test('without control a payment ends as its user says, whatever a plan stored wi
   const planned = []
   for (const plan of plans)
     for (const authorisation_mode of ['web', 'moto_api'] as const) {
-      await made(
-        ask(
-          { apps: [before.farthing.app], baseUrls: [before.farthing.url] },
-          before.api,
-          'plans',
-          plan,
-        ),
-      )
+      const { app, url } = before.farthing
+      await made(ask({ apps: [app], baseUrls: [url] }, before.api, 'plans', plan))
       planned.push(await before.api.createPayment({ authorisation_mode }))
     }
   await before.farthing.close()

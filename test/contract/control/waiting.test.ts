@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
-import type { Body } from '../../support/client.ts'
+import { briefOf } from '../../support/assertions.ts'
+import { sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
 import { onOneDatabase, onSharedDatabases, START } from '../../support/service.ts'
@@ -24,16 +25,12 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
       if (values.includes(NEVER)) seen.push(values.map(String))
       return query()
     })
-    const wait = async (filter: string): Promise<Body> => {
-      const url = `${baseUrl}/control/requests?${filter}`
-      const headers = { Authorization: `Bearer ${api.key}` }
-      return (await fetch(url, { headers })).json()
-    }
+    const wait = (filter: string) => sendUnchecked(`${baseUrl}/control/requests?${filter}`, api)
     const idle = Array.from({ length: 20 }, () => wait(`status=${NEVER}&wait=2000`))
     while (seen.length === 0) await setTimeout(5)
     await api.get('/v1/agreements')
     await flush(service())
-    for (const { results } of await Promise.all(idle)) assert.deepEqual(results, [])
+    for (const { body } of await Promise.all(idle)) assert.deepEqual(body.results, [])
     const newer = seen.filter(values => values.some(value => BEGIN.test(value)))
     assert.ok(newer.length > 0)
     const whole = seen.length - newer.length
@@ -69,13 +66,12 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
 
   test('a recorded request wakes all that wait for it', async () => {
     const api = await service().newAccount()
-    const headers = { Authorization: `Bearer ${api.key}` }
-    const waits = Array.from({ length: 10 }, async (_, i): Promise<Body> => {
-      const url = `${service().baseUrl}/control/requests?status=404&limit=${1 + (i % 2)}&wait=10000`
-      return (await fetch(url, { headers })).json()
-    })
+    const url = `${service().baseUrl}/control/requests?status=404&wait=10000`
+    const waits = Array.from({ length: 10 }, (_, i) =>
+      sendUnchecked(`${url}&limit=${1 + (i % 2)}`, api),
+    )
     await api.get('/v1/payments/unknown')
-    for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
+    for (const { body } of await Promise.all(waits)) assert.equal(body.results[0]?.status, 404)
   })
 })
 
@@ -115,11 +111,9 @@ onOneDatabase('The places of requests that wait', { control: true }, service => 
       })
     })
     const url = `${service().baseUrl}/control/listeners/${body.webhook_id}`
-    const headers = { Authorization: `Bearer ${api.key}` }
-    const waits = Array.from({ length: HELD_WAITS + 1 }, () => fetch(`${url}/next`, { headers }))
-    const first = await Promise.race(waits)
-    assert.deepEqual([first.status, ((await first.json()) as Body).code], [503, 'C0429'])
-    await fetch(url, { method: 'DELETE', headers })
+    const waits = Array.from({ length: HELD_WAITS + 1 }, () => sendUnchecked(`${url}/next`, api))
+    assert.equal(briefOf(await Promise.race(waits)), '503 C0429')
+    await sendUnchecked(url, { key: api.key, method: 'DELETE' })
     const statuses = await Promise.all(waits.map(async each => (await each).status))
     assert.deepEqual(statuses.sort(), [...Array(HELD_WAITS).fill(200), 503])
     assert.equal(most, 1)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { ask, made } from '../../support/control.ts'
+import { asking, made } from '../../support/control.ts'
 import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+  const control = asking(service)
   const complete = (api: Client, { payment_id }: Body, body: object = {}) =>
     control(api, `payments/${payment_id}/complete`, body)
   const newAccount = () => service().newAccount('govuk-pay')

@@ -16,6 +16,10 @@ async function listen(t: TestContext, handle: Parameters<typeof createHttpServer
   return { server, baseUrl: `http://127.0.0.1:${await listenUntilEnd(t, server)}` }
 }
 
+const payment = JSON.stringify(webPayment)
+/** A request that creates a payment. */
+const creation = ({ key }: Client, more = '', length = payment.length) =>
+  `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n${more}Content-Length: ${length}\r\n\r\n${payment}`
 const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`
 
 /** Requests that no HTTP client sends, and the statuses that may be returned before the connection closes. */
@@ -89,11 +93,7 @@ onOneDatabase('HTTP: invalid requests', service => {
   test('an incomplete POST /v1/payments creates no payment', async () => {
     const before = (await api.get('/v1/payments')).body.total
     const socket = await open(service().baseUrl)
-    const body = JSON.stringify(webPayment)
-    socket.write(
-      `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nContent-Length: ${body.length + 1}\r\n\r\n${body}`,
-    )
-    socket.end()
+    socket.end(creation(api, '', payment.length + 1))
     socket.resume()
     await closed(socket)
     assert.equal((await api.get('/v1/payments')).body.total, before)
@@ -129,11 +129,9 @@ onOneDatabase('HTTP: connections', service => {
 
   test('a request waits until the client has read the response to the one before', async () => {
     const api = await service().newAccount()
-    const body = JSON.stringify(webPayment)
     const socket = await open(service().baseUrl)
     const before = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(50)
-    const head = `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nConnection: close\r\n`
-    socket.pause().write(`${before}${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+    socket.pause().write(before + creation(api, 'Connection: close\r\n'))
     for (let i = 0; i < 100; i++)
       assert.equal(
         (await api.get('/v1/payments')).body.total,
@@ -147,8 +145,7 @@ onOneDatabase('HTTP: connections', service => {
 
   test('valid requests get their responses although invalid bytes follow, and then the connection is closed with 400', async () => {
     const api = await service().newAccount()
-    const body = JSON.stringify(webPayment)
-    const create = `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${api.key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const create = creation(api)
     for (const bad of ['nonsense\r\n\r\n', `${CHUNKED}\r\nxyz\r\n`]) {
       const text = String(await exchangeBytes(service().baseUrl, [create + create + bad]))
       const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])

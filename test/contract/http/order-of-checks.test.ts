@@ -6,6 +6,7 @@ import { sendRaw } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 const TOO_LARGE = 'x'.repeat(65_537)
+const NO_OBJECTS = ['', '[]', '"x"', 'null', '1', '{', '{"a":1}x', '{"__proto__":1}']
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 const KEYLESS = { key: undefined }
 
@@ -71,7 +72,8 @@ onOneDatabase('HTTP: order of checks', service => {
       await expectAnswer({ ...worst, method: 'PUT' }, '405 P0912')
       await expectAnswer(worst, '400 P0920')
       await expectAnswer({ ...worst, type: 'application/json' }, '413 P0913')
-      await expectAnswer({ path, body: TOO_LARGE.slice(1) }, noObject)
+      for (const body of [TOO_LARGE.slice(1), ...NO_OBJECTS])
+        await expectAnswer({ path, body }, noObject)
       await expectAnswer({ path, body: '{}' }, wrong)
     })
 

@@ -2,44 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
-/** How a client brings a payment into each visible state. */
+/** How a client makes a payment in these states. test/domain/transitions.test.ts has all. */
 const states: Record<string, (api: Client) => Promise<Body>> = {
   created: api => api.createPayment(),
-  started: async api => {
-    const payment = await api.createPayment()
-    await api.get(payment._links.next_url.href)
-    return payment
-  },
-  'started, with success chosen': async api => {
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    return payment
-  },
-  capturable: async api => payOnPages(api, await api.createPayment({ delayed_capture: true })),
-  success: async api => payOnPages(api, await api.createPayment()),
-  'failed because the card was declined': async api => {
-    const payment = await api.createPayment()
-    await choose(api, payment, 'declined')
-    return payment
-  },
-  error: async api => {
-    const payment = await api.createPayment()
-    await choose(api, payment, 'error')
-    return payment
-  },
-  cancelled: async api => {
-    const payment = await api.createPayment()
-    await api.post(payment._links.cancel.href)
-    return payment
-  },
+  capturable: api => paidPayment(api, { delayed_capture: true }),
+  success: api => paidPayment(api),
   'created in moto_api mode': api => api.createPayment({ authorisation_mode: 'moto_api' }),
 }
 
 const operations = {
-  cancel: { may: /^(created|started|capturable)/, error: [400, 'P0501'], becomes: 'cancelled' },
+  cancel: { may: /^(created|capturable)/, error: [400, 'P0501'], becomes: 'cancelled' },
   capture: { may: /^capturable/, error: [409, 'P1003'], becomes: 'success' },
 } as const
 
@@ -76,36 +51,12 @@ onSharedDatabases('Payments: cancel and capture', service => {
       ['', 'x'],
     ] as const) {
       const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' }
-      const payment = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
+      const payment = await paidPayment(api, { delayed_capture: true })
       const captured = await api.request('POST', payment._links.capture.href, { headers, body })
       assert.equal(captured.status, 204, `${type}: ${captured.text}`)
       const other = await api.createPayment()
       const cancelled = await api.request('POST', other._links.cancel.href, { headers, body })
       assert.equal(cancelled.status, 204, `${type}: ${cancelled.text}`)
-    }
-  })
-
-  test('cancel, capture, events and GET return 404 for every payment id that does not exist', async () => {
-    const api = await service().newAccount()
-    const { payment_id } = await api.createPayment()
-    for (const id of [
-      '06g9u0765u0svu9dh5jt4ctffr',
-      payment_id.toUpperCase(),
-      payment_id.slice(1),
-      `${payment_id}0`,
-      `${payment_id}%00`,
-      '%00',
-      'x',
-      '%20',
-      "';drop",
-      'é',
-      'x'.repeat(2000),
-    ]) {
-      const path = `/v1/payments/${id}`
-      assertError(await api.request('POST', `${path}/cancel`), 404, 'P0500')
-      assertError(await api.request('POST', `${path}/capture`), 404, 'P1000')
-      assertError(await api.get(`${path}/events`), 404, 'P0300')
-      assertError(await api.get(path), 404, 'P0200')
     }
   })
 })

@@ -2,25 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { onOneDatabase, onSharedDatabases, type SharedService } from '../../support/service.ts'
-
-/** In the order in which error texts and links list them. */
-const NAMES = [
-  'state',
-  'reference',
-  'email',
-  'card_brand',
-  'cardholder_name',
-  'agreement_id',
-  'from_date',
-  'to_date',
-  'page',
-  'display_size',
-  'first_digits_card_number',
-  'last_digits_card_number',
-  'from_settled_date',
-  'to_settled_date',
-]
+import { onOneDatabase } from '../../support/service.ts'
 
 const wrongTimes = [
   '2026-09-14',
@@ -32,6 +14,7 @@ const wrongTimes = [
 ]
 const wrongDates = ['2026-02-29', '2026-9-1', '20260914', '2026-09-14T00:00:00Z', '2026-13-01', 'x']
 
+/** In the order in which error texts and links list them. */
 const wrong: Record<string, string[]> = {
   state: ['Created', 'SUCCESS', 'created,started', 'all', 'timedout'],
   reference: ['x'.repeat(256)],
@@ -49,38 +32,31 @@ const wrong: Record<string, string[]> = {
   to_settled_date: wrongDates,
 }
 
-/** An account with seven payments, and its searches. */
-function sevenPayments(service: () => SharedService) {
+const NAMES = Object.keys(wrong)
+
+onOneDatabase('Payments: search parameters', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
     await Promise.all(Array.from({ length: 7 }, () => api.createPayment()))
   })
-  return {
-    api: () => api,
-    base: () => service().config.baseUrl ?? service().baseUrl,
-    search: (query: string | Record<string, string> | [string, string][]) =>
-      api.get(`/v1/payments?${new URLSearchParams(query)}`),
-  }
-}
-
-onOneDatabase('Payments: search parameters', service => {
-  const { api, base, search } = sevenPayments(service)
+  const search = (query: string | Record<string, string> | [string, string][]) =>
+    api.get(`/v1/payments?${new URLSearchParams(query)}`)
 
   test('a payment search returns 422 P0401 for parameters that are not percent-encoded UTF-8', async () => {
     for (const value of ['%ED%A0%80', '%E9', 'a%20%zz', '%'])
       for (const query of [`reference=${value}`, `page=1&email=${value}&page=2`]) {
-        const answer = await api().get(`/v1/payments?${query}`)
+        const answer = await api.get(`/v1/payments?${query}`)
         assertError(answer, 422, 'P0401')
         assert.match(answer.body.description, /: \w+ must be text in percent-encoded UTF-8/)
       }
-    assert.equal((await api().get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
+    assert.equal((await api.get('/v1/payments?unknown=%E9&%E9=1')).status, 200)
     const many = 'a&'.repeat(2_000)
-    assertError(await api().get(`/v1/payments?${many}page=0`), 422, 'P0401')
+    assertError(await api.get(`/v1/payments?${many}page=0`), 422, 'P0401')
   })
 
   test('the description lists the parameters of a payment search in the order of its links', async () => {
-    const { paths } = (await api().get('/openapi.json')).body
+    const { paths } = (await api.get('/openapi.json')).body
     const described = paths['/v1/payments'].get.parameters.map(({ name }: Body) => name)
     assert.deepEqual(described, NAMES)
   })
@@ -108,15 +84,8 @@ onOneDatabase('Payments: search parameters', service => {
     const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
     const answer = await search(parts.reverse())
     assertError(answer, 422, 'P0401')
-    const places = NAMES.map(name =>
-      answer.body.description.search(new RegExp(`(^|[ ,:])${name}\\b`)),
-    )
-    assert.ok(places[0] !== undefined && places[0] >= 0)
-    assert.deepEqual(
-      places,
-      [...places].sort((a, b) => a - b),
-    )
-    assert.equal(new Set(places).size, NAMES.length)
+    const named = [...answer.body.description.matchAll(/(\w+) must be/g)].map(([, name]) => name)
+    assert.deepEqual(named, NAMES)
   })
 
   test('a payment search accepts the longest texts and the largest numbers', async () => {
@@ -140,9 +109,9 @@ onOneDatabase('Payments: search parameters', service => {
         assert.equal(answer.status, 200, `${name}: ${answer.text}`)
         assert.equal(answer.body.total, 7)
         const { href } = answer.body._links.self
-        assert.equal(href, `${base()}/v1/payments?page=1&display_size=500`)
+        assert.equal(href, `${service().baseUrl}/v1/payments?page=1&display_size=500`)
       }
-    assert.equal((await api().get('/v1/payments?page')).body.total, 7)
+    assert.equal((await api.get('/v1/payments?page')).body.total, 7)
   })
 
   test('a payment search uses the first value of a repeated parameter', async () => {
@@ -158,7 +127,10 @@ onOneDatabase('Payments: search parameters', service => {
     const names = ['limit', 'Page', 'payment_id', '__proto__', 'constructor', 'status', 'page[]']
     const answer = await search(names.map((name): [string, string] => [name, 'x']))
     assert.equal(answer.status, 200)
-    assert.equal(answer.body._links.self.href, `${base()}/v1/payments?page=1&display_size=500`)
+    assert.equal(
+      answer.body._links.self.href,
+      `${service().baseUrl}/v1/payments?page=1&display_size=500`,
+    )
   })
 
   test('the links of a payment search contain its filters, percent-encoded and in order', async () => {
@@ -184,77 +156,13 @@ onOneDatabase('Payments: search parameters', service => {
     const { href } = body._links.self
     const filters = NAMES.filter(name => name !== 'page' && name !== 'display_size')
     const names = [...filters, 'page', 'display_size']
-    assert.ok(href.startsWith(`${base()}/v1/payments?`))
+    assert.ok(href.startsWith(`${service().baseUrl}/v1/payments?`))
     const read = [...new URL(href).searchParams]
     assert.deepEqual(
       read,
       names.map(name => [name, { page: '7', display_size: '20' }[name] ?? values[name]]),
     )
     assert.doesNotMatch(href.split('?')[1], /[ "<>é😀+#]/u)
-    assert.equal((await api().get(href)).text, text)
-  })
-})
-
-onSharedDatabases('Payments: pages of a search', service => {
-  const { api, base, search } = sevenPayments(service)
-  const ids = (body: { results: { payment_id: string }[] }) =>
-    body.results.map(each => each.payment_id)
-
-  test('the pages of a payment search are the parts of one list and link to one another', async () => {
-    const all = (await search('')).body
-    const size = 'display_size=3'
-    const link = (page: number) => ({
-      href: `${base()}/v1/payments?page=${page}&${size}`,
-      method: 'GET',
-    })
-    const pages = [
-      { count: 3, prev: undefined, next: link(2) },
-      { count: 3, prev: link(1), next: link(3) },
-      { count: 1, prev: link(2), next: undefined },
-    ]
-    for (const [i, { count, prev, next }] of pages.entries()) {
-      const { body } = await search(`page=${i + 1}&${size}`)
-      const { results, ...rest } = body
-      assert.deepEqual(rest, {
-        total: 7,
-        count,
-        page: i + 1,
-        _links: {
-          self: link(i + 1),
-          first_page: link(1),
-          last_page: link(3),
-          ...(prev && { prev_page: prev }),
-          ...(next && { next_page: next }),
-        },
-      })
-      assert.deepEqual(ids(body), ids(all).slice(i * 3, i * 3 + 3))
-      if (next) assert.equal((await api().get(next.href)).body.page, i + 2)
-    }
-  })
-
-  test('a payment search returns 404 P0402 past its last page', async () => {
-    for (const query of ['page=4&display_size=3', 'page=2147483647'])
-      assertError(await search(query), 404, 'P0402')
-  })
-
-  test('a payment search without results returns any page, empty', async () => {
-    const { status, body } = await search('state=error&page=40&display_size=20')
-    assert.equal(status, 200)
-    const link = (page: number) => ({
-      href: `${base()}/v1/payments?state=error&page=${page}&display_size=20`,
-      method: 'GET',
-    })
-    assert.deepEqual(body, {
-      total: 0,
-      count: 0,
-      page: 40,
-      results: [],
-      _links: {
-        self: link(40),
-        first_page: link(1),
-        last_page: link(1),
-        prev_page: link(1),
-      },
-    })
+    assert.equal((await api.get(href)).text, text)
   })
 })

@@ -69,20 +69,6 @@ onSharedDatabases('Payments: search', { control: true }, service => {
     }
   })
 
-  test('a payment search sorts payments of one millisecond by id in descending order', async () => {
-    const other = await service().newAccount()
-    const made = await Promise.all(Array.from({ length: 20 }, () => other.createPayment()))
-    const { body } = await other.get('/v1/payments')
-    const ids = body.results.map((each: Body) => each.payment_id)
-    assert.deepEqual(
-      ids,
-      made
-        .map(payment => payment.payment_id)
-        .sort()
-        .reverse(),
-    )
-  })
-
   const searches: Record<string, [query: Record<string, string>, names: string[]][]> = {
     'a payment search by state finds payments in that status': [
       [{ state: 'created' }, ['two', 'prefilled', 'created']],
@@ -134,10 +120,6 @@ onSharedDatabases('Payments: search', { control: true }, service => {
       [{ card_brand: 'American Express' }, []],
       [{ card_brand: 'x'.repeat(20) }, []],
     ],
-    'a payment search by an unknown agreement_id finds nothing': [
-      [{ agreement_id: 'x' }, []],
-      [{ agreement_id: '06g5petm8gpatdosqb0u8c1mv7' }, []],
-    ],
     'a payment search by first and last digits finds the submitted card': [
       [{ first_digits_card_number: '371449' }, ['amex']],
       [{ last_digits_card_number: '8431' }, ['amex']],
@@ -163,7 +145,8 @@ onSharedDatabases('Payments: search', { control: true }, service => {
 
   test('a payment search by agreement_id finds the payments that use the agreement or set it up', async () => {
     assert.deepEqual(await found({ agreement_id }), ['uses', 'sets up'])
-    assert.deepEqual(await found({ agreement_id: agreement_id.toUpperCase() }), [])
+    for (const unknown of [agreement_id.toUpperCase(), 'x', '0'.repeat(26)])
+      assert.deepEqual(await found({ agreement_id: unknown }), [])
   })
 
   const at = (name: string, shift = 0) =>

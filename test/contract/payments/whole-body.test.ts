@@ -87,22 +87,6 @@ onSharedDatabases('Payments: whole body', { control: true }, service => {
     const payment = await payOnPages(api, created)
     const paid = { ...inWebMode, ...CARD, ...captured(await api.now()), card_details: MOCK_CARD }
     await shows(api, payment, created, [], paid)
-    let refunded = 0
-    for (const [amount, status] of [
-      [1250, 'available'],
-      [3400, 'full'],
-    ] as const) {
-      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount })
-      refunded += amount
-      const refund_summary = refundSummary(status, 4650, refunded)
-      await assertShows(api, await read(api, payment), { ...payment, refund_summary })
-    }
-  })
-
-  test('a payment of amount 0 has refund status full as soon as it is paid', async () => {
-    const { api, payment } = await newPayment(service(), { amount: 0 })
-    const { amount, net_amount, refund_summary } = await payOnPages(api, payment)
-    assert.deepEqual([amount, net_amount, refund_summary], [0, 0, refundSummary('full', 0)])
   })
 
   test('a payment with delayed capture stays capturable until it is captured or cancelled', async () => {
@@ -200,5 +184,34 @@ onSharedDatabases('Payments: whole body', { control: true }, service => {
       const made = await api.createPayment(given)
       await shows(api, made, made, PAGES, { ...inWebMode, ...OPEN, agreement_payment_type })
     }
+  })
+
+  test('the events of a payment have the time of each step, and the code and message of its end', async () => {
+    const { api, payment } = await newPayment(service(), { delayed_capture: true })
+    const { payment_id, created_date, _links } = payment
+    await api.advance(1_000)
+    await api.get(_links.next_url.href)
+    await api.advance(1_000)
+    await payOnPages(api, payment)
+    await api.advance(1_000)
+    await api.post(_links.cancel.href)
+    const steps: [second: number, state: object][] = [
+      [0, { status: 'created', finished: false }],
+      [1, { status: 'started', finished: false }],
+      [2, { status: 'submitted', finished: false }],
+      [2, { status: 'capturable', finished: false }],
+      [3, CANCELLED.state],
+    ]
+    const link = (href: string) => ({ href, method: 'GET' })
+    assert.deepEqual((await api.get(_links.events.href)).body, {
+      payment_id,
+      events: steps.map(([second, state]) => ({
+        payment_id,
+        state,
+        updated: new Date(Date.parse(created_date) + second * 1_000).toISOString(),
+        _links: { payment_url: link(_links.self.href) },
+      })),
+      _links: { self: link(_links.events.href) },
+    })
   })
 })

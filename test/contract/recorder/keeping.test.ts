@@ -11,9 +11,9 @@ import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/cor
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { createClient } from '../../support/client.ts'
+import { type Body, createClient } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
-import { ask } from '../../support/control.ts'
+import { testAccount } from '../../support/control.ts'
 import { damageLastPage } from '../../support/damaged-page.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
@@ -73,14 +73,10 @@ onEveryDatabase('The record', { control: true }, service => {
 
   test('The record has the newest 10,000 exchanges of an account, and 1,000 of a test account', async () => {
     const { name, api: parent } = await service().newNamedAccount()
-    const { body } = await ask(service(), parent, 'accounts', {})
+    const { account, api: child } = await testAccount(service(), parent)
     const accounts = [
       { name, api: parent, most: RECORD_ROWS },
-      {
-        name: testAccountName(name, body.account),
-        api: createClient(service().baseUrls, body.key),
-        most: TEST_RECORD_ROWS,
-      },
+      { name: testAccountName(name, account), api: child, most: TEST_RECORD_ROWS },
     ]
     // The statement that deletes is the same for both, and 1,000 rows show that PostgreSQL runs it.
     for (const { name, api, most } of service().kind === 'sqlite' ? accounts : accounts.slice(1)) {
@@ -215,8 +211,7 @@ for (const name of ['exchanges', 'exchanges_by_account'])
 
 onSharedDatabases('The record of a test account', { control: true }, service => {
   test('a client that has a response finds its request, at every instance and in the console', async () => {
-    const made = await ask(service(), await service().newAccount(), 'accounts', {})
-    const api = createClient(service().baseUrls, made.body.key)
+    const { api } = await testAccount(service(), await service().newAccount())
     const Cookie = (await signIn(service(), api)).cookie ?? ''
     for (const base of service().baseUrls)
       for (const [url, headers] of [
@@ -253,16 +248,14 @@ test('On PostgreSQL a record that cannot be written delays a payment of a test a
     unlock()
     await farthing.close()
   })
-  const post = { method: 'POST', headers: { Authorization: `Bearer ${farthing.apiKey}` } }
-  const made = await fetch(`${farthing.url}/control/accounts`, post)
-  const { key } = (await made.json()) as { key: string }
-  const { payment_id } = await createClient([farthing.url], key).createPayment()
+  const parent = createClient([farthing.url], farthing.apiKey)
+  const child = (await parent.post('/control/accounts', {})).body
+  const api = createClient([farthing.url], child.key)
+  const { payment_id } = await api.createPayment()
   unlock()
-  const headers = { Authorization: `Bearer ${key}` }
-  const found = await fetch(`${farthing.url}/control/requests`, { headers })
-  const { results } = (await found.json()) as { results: { payment_id: string }[] }
+  const { results } = (await api.get('/control/requests')).body
   assert.deepEqual(
-    results.map(each => each.payment_id),
+    results.map((each: Body) => each.payment_id),
     [payment_id],
   )
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, DECLINED, newPaidPayment, paidPayment, read } from '../../support/journeys.ts'
+import { newPaidPayment, paidPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -46,34 +46,13 @@ onSharedDatabases('Refunds: create', { control: true }, service => {
     assertError(await refundOf(api, unknown, { amount: 1 }), 404, 'P0600')
   })
 
-  test('POST refunds returns 404 P0600 for a payment that the account does not have', async () => {
-    const api = await service().newAccount()
-    const other = await service().newAccount()
-    const payment = await paidPayment(other)
-    assertError(await refundOf(api, payment, { amount: 1 }), 404, 'P0600')
-    for (const payment_id of ['x', '0'.repeat(26), '%00', '..%2f', 'é', payment.provider_id])
-      assertError(await refundOf(api, { payment_id }, { amount: 1 }), 404, 'P0600')
-    assert.equal((await read(other, payment)).refund_summary.amount_submitted, 0)
-  })
-
-  const moto = { authorisation_mode: 'moto_api' }
-  /** test/domain/money.test.ts has the other states. */
-  const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
-    created: ['pending', api => api.createPayment()],
-    capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
-    failed: [
-      'unavailable',
-      async api => {
-        const payment = await api.createPayment(moto)
-        await authorise(api, payment, { card_number: DECLINED })
-        return payment
-      },
-    ],
-  }
-  for (const [state, [status, make]] of Object.entries(unpaid))
+  for (const [state, status, fields] of [
+    ['created', 'pending', undefined],
+    ['capturable', 'unavailable', { delayed_capture: true }],
+  ] as const)
     test(`POST refunds returns 400 P0603 for a payment that is ${state}, and says that its refunds are ${status}`, async () => {
       const api = await service().newAccount()
-      const payment = await make(api)
+      const payment = fields ? await paidPayment(api, fields) : await api.createPayment()
       const before = await read(api, payment)
       assert.equal(before.state.status, state)
       assert.equal(before.refund_summary.status, status)
@@ -142,8 +121,6 @@ onOneDatabase('Refunds: refused bodies', service => {
     const post = (body: string) => api.request('POST', path, { headers: JSON_TYPE, body })
     for (const [body, status, code, field] of faults)
       assertError(await post(body), status, code, { field })
-    for (const body of ['', '[]', 'null', '{', '{"__proto__":1}'])
-      assertError(await post(body), 400, 'P0697')
     assert.deepEqual(await read(api, payment), payment)
   })
 })

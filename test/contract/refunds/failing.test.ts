@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Body, Client } from '../../support/client.ts'
-import { ask, made } from '../../support/control.ts'
+import type { Body } from '../../support/client.ts'
+import { asking, made } from '../../support/control.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases('Refunds that fail', { control: true }, service => {
-  const control = (api: Client, path: string, body?: object, method?: string) =>
-    ask(service(), api, path, body, method)
+  const control = asking(service)
 
   test('a refund that fails is submitted for 5 seconds, and its amount is available again', async () => {
     const api = await service().newAccount()

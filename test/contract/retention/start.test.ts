@@ -36,17 +36,16 @@ test('in memory the rows of an ended account are deleted within seconds, so that
   const service = await startFarthing({ config: readConfig(env) })
   t.after(() => service.close())
   const { database } = service.ports
-  const headers = { Authorization: `Bearer ${service.apiKey}` }
-  const account = await fetch(`${service.url}/control/accounts`, { method: 'POST', headers })
-  const { account: name, key } = (await account.json()) as { account: string; key: string }
+  const parent = createClient([service.url], service.apiKey)
+  const { account, key } = (await parent.post('/control/accounts', {})).body
   await createClient([service.url], key).createPayment()
   const rows = async (table: string) =>
-    (await database.query(`select 1 from ${table} where account = $1`, [`default/${name}`])).length
+    (await database.query(`select 1 from ${table} where account = $1`, [`default/${account}`]))
+      .length
   await service.app.recorder?.write()
   assert.deepEqual([await rows('payments'), await rows('exchanges')], [1, 1])
 
-  const path = `/control/accounts/${encodeURIComponent(name)}`
-  await fetch(service.url + path, { method: 'DELETE', headers })
+  await parent.delete(`/control/accounts/${account}`)
   while ((await rows('payments')) + (await rows('exchanges')) > 0) await pause(50)
   assert.equal(await rows('ended_rooms'), 1, 'what late requests still write is deleted later')
 })

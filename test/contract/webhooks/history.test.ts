@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sweep } from '../../../src/pay/retention.ts'
-import { assertError } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -116,24 +115,6 @@ onSharedDatabases('Webhooks: delivery history', { control: true, receives: true 
       'card_payment_succeeded',
     ])
     assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
-  })
-
-  test('the history has pages that link to one another', async t => {
-    const api = await service().newAccount()
-    const { webhook } = await subscribe(t, api)
-    for (let i = 0; i < 5; i++) {
-      await api.advance(1)
-      await cancelOne(api)
-    }
-    const all = (await history(api, webhook)).map(message => message.webhook_message_id)
-    const path = `/v1/webhooks/${webhook.external_id}/messages`
-    const idsOf = (results: Body[]) => results.map(message => message.webhook_message_id)
-    const second = (await api.get(`${path}?display_size=2&page=2&status=FAILED`)).body
-    assert.deepEqual(idsOf(second.results), all.slice(2, 4))
-    const last = (await api.get(second._links.next_page.href)).body
-    assert.deepEqual([last.total, last.page, idsOf(last.results)], [5, 3, all.slice(4)])
-    assertError(await api.get(`${path}?page=2`), 404, 'P2702')
-    assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
   })
 
   test('the history outlives the payment, without bodies, before and after a sweep', async t => {

@@ -4,7 +4,7 @@ import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, choose, DECLINED, paidPayment } from '../../support/journeys.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
-export const delayed = { delayed_capture: true }
+const delayed = { delayed_capture: true }
 export const paymentPath = ({ payment_id }: Body): string => `/v1/payments/${payment_id}`
 
 export type PaymentChange = {
@@ -17,7 +17,7 @@ export type PaymentChange = {
 }
 
 /** A payment with success chosen on its first page. */
-export async function chosen(api: Client, fields: object = {}): Promise<Body> {
+async function chosen(api: Client, fields: object = {}): Promise<Body> {
   const payment = await api.createPayment({ ...fields })
   await choose(api, payment, 'success')
   return payment
@@ -43,8 +43,7 @@ const picks =
   (scenario: string): Change =>
   (api, payment) =>
     choose(api, payment, scenario)
-export const confirm: Change = (api, { _links }) =>
-  api.postForm(`${_links.next_url.href}/confirm`, {})
+const confirm: Change = (api, { _links }) => api.postForm(`${_links.next_url.href}/confirm`, {})
 const cancel: Change = (api, payment) => api.post(`${paymentPath(payment)}/cancel`)
 const capture: Change = (api, payment) => api.post(`${paymentPath(payment)}/capture`)
 const refund =

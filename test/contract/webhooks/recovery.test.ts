@@ -3,9 +3,14 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Send, Value } from '../../../src/core/ports.ts'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
-import { createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { type HeldSend, holdSends, resultOf, unsentMessage } from '../../support/held-send.ts'
+import {
+  type HeldSend,
+  holdSends,
+  instanceOn,
+  resultOf,
+  unsentMessage,
+} from '../../support/held-send.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
@@ -13,8 +18,6 @@ import { cancelOne } from './payment-changes.ts'
 
 /** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
-
-type Parts = Parameters<typeof createDeliveries>[0]
 
 /** A sender that resolves later with `status`, and a list of its calls. */
 function sender(status = 200) {
@@ -37,15 +40,8 @@ onEveryDatabase(
   'A message that an instance left unsent',
   { send: message => dead.send(message) },
   service => {
-    /** Another instance on the same database, or the same one after its next start. */
-    const instance = (send: Send, different: Partial<Parts> = {}): Deliveries =>
-      createDeliveries({
-        database: service().database,
-        time: service().time,
-        send,
-        onFault: error => assert.fail(String(error)),
-        ...different,
-      })
+    const instance = (...given: [Send, different?: Parameters<typeof instanceOn>[2]]) =>
+      instanceOn(service(), ...given)
 
     const refusing = (isRefused: (values: Value[]) => boolean): Database => ({
       ...service().database,

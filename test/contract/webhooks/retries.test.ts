@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../../src/core/account.ts'
 import type { Send } from '../../../src/core/ports.ts'
-import { createDeliveries } from '../../../src/pay/webhooks/deliver.ts'
 import { accountOfName, leaveRoom } from '../../../src/platform/accounts/store.ts'
 import { createFollow } from '../../../src/platform/outbound/follow.ts'
 import type { Body } from '../../support/client.ts'
-import { resultOf } from '../../support/held-send.ts'
+import { holdSends, instanceOn, resultOf } from '../../support/held-send.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const MINUTE = 60_000
@@ -24,24 +23,13 @@ onEveryDatabase(
         sent.push(JSON.parse(body).event_type)
         return resultOf(status)
       }
-      const { database, time } = service()
-      const deliveries = createDeliveries({
-        database,
-        time,
-        send,
-        onFault: error => assert.fail(String(error)),
-      })
-      return { ...deliveries, sent }
+      return { ...instanceOn(service(), send), sent }
     }
 
     /** An account with a webhook, and its payment that was cancelled: the message stands in the database, unsent. */
     async function cancelled(): Promise<Cancelled> {
       const { api, name } = await service().newNamedAccount('govuk-pay')
-      const options = {
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ callback_url: 'https://hooks.example.org/' }),
-      }
-      await api.request('POST', '/control/webhooks', options)
+      await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
       const { payment_id } = await api.createPayment()
       await api.post(`/v1/payments/${payment_id}/cancel`)
       // Takes the message from the instance that wrote it, unless that was faster: then with another.
@@ -72,8 +60,7 @@ onEveryDatabase(
           }
           return { ...resultOf(302), next: { location: `/${asked.length}` } }
         })
-        const onFault = (error: unknown) => assert.fail(String(error))
-        await createDeliveries({ database, time, send, onFault }).recover()
+        await instanceOn(service(), send).recover()
         assert.deepEqual(asked, hops)
       })
 
@@ -113,18 +100,9 @@ onEveryDatabase(
       const { account, message } = await cancelled()
       await instance(500).recover()
       service().clock.advance(MINUTE)
-      const { database, time } = service()
-      let begin: () => void = () => {}
-      const begun = new Promise<void>(resolve => {
-        begin = resolve
-      })
-      const hangs: Send = () => {
-        begin()
-        return new Promise(() => {})
-      }
-      const stopped = createDeliveries({ database, time, send: hangs, onFault: () => {} })
-      void stopped.doDue(await account())
-      await begun
+      const hanging = holdSends()
+      void instanceOn(service(), hanging.send).doDue(await account())
+      await hanging.next()
       const next = instance(200)
       await next.doDue(await account())
       await next.recover()

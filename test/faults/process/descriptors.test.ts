@@ -1,10 +1,65 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { test } from 'node:test'
-import { exhaustDescriptors } from './descriptors.ts'
+import { setTimeout } from 'node:timers/promises'
+import { assets } from '../../../src/platform/web/assets.ts'
+import { startProcess } from '../../support/process.ts'
+import { open } from '../../support/raw-http.ts'
 
-test('What could not be read while all file descriptors were in use is served at the next request', async () => {
-  await exhaustDescriptors(128, false)
-})
+/** What is read or loaded when somebody first asks for it. */
+const PATHS = [
+  '/openapi.json',
+  '/docs',
+  '/',
+  `/assets/${assets.css}`,
+  '/secure/mistyped',
+  '/control/openapi.json',
+  '/console/sign-in',
+]
 
-test('What could not be loaded from the sources while all file descriptors were in use is served at the next request', async () => {
-  await exhaustDescriptors(128, true)
-})
+const LIMIT = 128
+
+async function exhaustDescriptors(fromSources: boolean): Promise<void> {
+  const wrapper = ['sh', '-c', `ulimit -n ${LIMIT}; exec "$0" "$@"`]
+  const env = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent', FARTHING_CONTROL: 'true' }
+  const service = await startProcess({ wrapper, env, fromSources })
+  // This connection is there before all others.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const sockets: Awaited<ReturnType<typeof open>>[] = []
+  const ask = (path: string) =>
+    new Promise<number>((resolve, reject) =>
+      request(service.baseUrl + path, { agent }, response => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0))
+      })
+        .on('error', reject)
+        .end(),
+    )
+  const inUse = () => readdirSync(`/proc/${service.pid}/fd`).length
+  try {
+    // The service takes connections until it has no descriptor, and then closes them.
+    assert.equal(await ask('/healthz'), 200)
+    while (sockets.length < LIMIT) {
+      sockets.push(await open(service.baseUrl))
+      await ask('/healthz')
+    }
+    const refused: string[] = []
+    for (const path of PATHS) if ((await ask(path)) === 500) refused.push(path)
+    for (const path of ['/openapi.json', `/assets/${assets.css}`])
+      assert.ok(refused.includes(path), `${path} was read without a file descriptor`)
+    for (const socket of sockets) socket.destroy()
+    while (inUse() > LIMIT - sockets.length / 4) await setTimeout(20)
+    for (const path of PATHS)
+      assert.equal(await ask(path), path === '/secure/mistyped' ? 404 : 200, path)
+  } finally {
+    agent.destroy()
+    for (const socket of sockets) socket.destroy()
+    await service.kill()
+  }
+}
+
+test('What could not be read while all file descriptors were in use is served at the next request', () =>
+  exhaustDescriptors(false))
+
+test('What could not be loaded from the sources while all file descriptors were in use is served at the next request', () =>
+  exhaustDescriptors(true))

@@ -1,11 +1,11 @@
 /** Floods against a service. As a thread it makes one, until it is terminated; test/long/floods.ts measures beside it. */
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isMainThread, workerData } from 'node:worker_threads'
 import { createClient } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
+import { listen } from '../../support/ports.ts'
 
 /** `flood` is a key of `floods`. */
 export type FloodData = { flood: string; baseUrl: string; key: string }
@@ -31,8 +31,7 @@ function keepSending(baseUrl: string, count: number, bytes: string, reads: boole
 /** 100 webhooks of an account at one receiver, and 20 confirms at once, again and again. */
 async function keepConfirming({ baseUrl, key }: FloodData, answer: RequestListener): Promise<void> {
   const receiver = createServer((request, response) => answer(request.resume(), response))
-  await once(receiver.listen(0, 'localhost'), 'listening')
-  const { port } = receiver.address() as AddressInfo // it listens on a port
+  const port = await listen(receiver, 'localhost')
   const api = createClient([baseUrl], key)
   for (let i = 0; i < 100; i++)
     await api.post('/v1/webhooks', { callback_url: `http://localhost:${port}/${i}` })

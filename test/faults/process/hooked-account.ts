@@ -14,8 +14,6 @@ export const HOOKED = {
   FARTHING_CALLBACK_HOSTS: 'localhost',
 }
 
-export type HookReceiver = Awaited<ReturnType<typeof startHookReceiver>>
-
 /** Responds 200 to every message and counts it. */
 export async function startHookReceiver() {
   const received = new Map<string, number>()
@@ -50,7 +48,7 @@ export async function startHookReceiver() {
 /** Waits until no message is PENDING. Then each one must have been received. */
 export async function checkAllDelivered(
   database: Database,
-  received: HookReceiver['received'],
+  received: Map<string, number>,
 ): Promise<void> {
   const messages = () =>
     database.query<{ message_id: string; status: string }>(

@@ -26,11 +26,7 @@ test('The service starts, responds and stops while its log is on a full disk', a
     closeSync(full)
   })
   const api = createClient([`http://127.0.0.1:${port}`], KEY)
-  const isUp = () =>
-    api.get('/healthz').then(
-      () => true,
-      () => false,
-    )
+  const isUp = () => api.get('/healthz').then(Boolean, () => false)
   while (child.exitCode === null && !(await isUp())) await setTimeout(20)
   for (let i = 0; i < 3; i++) {
     await api.createPayment()

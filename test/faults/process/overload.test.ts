@@ -248,10 +248,5 @@ test('The log says when connections are closed because the process may open no f
   for (const socket of sockets) socket.destroy()
   await Promise.all(sockets.map(closed))
   const { get } = createClient([service.baseUrl], undefined)
-  const isServed = () =>
-    get('/healthz').then(
-      ({ status }) => status === 200,
-      () => false,
-    )
-  while (!(await isServed())) await pause(20)
+  while ((await get('/healthz').catch(() => undefined))?.status !== 200) await pause(20)
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
+import { freePort, listenUntilEnd } from '../../support/ports.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
 import { seed } from '../../support/properties.ts'
@@ -92,14 +92,11 @@ describe('While PostgreSQL is away', () => {
 })
 
 test('A start without PostgreSQL ends with one line that says what to set', async t => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  t.after(() => silent.close())
-  const port = (server: typeof silent) => (server.address() as AddressInfo).port // a TCP server has one
-  const closed = createServer().listen(0, '127.0.0.1')
-  await once(closed, 'listening')
-  const closedPort = port(closed)
-  await new Promise(resolve => closed.close(resolve))
+  const silent = await listenUntilEnd(
+    t,
+    createServer(() => {}),
+  )
+  const closed = await freePort()
   const wrongPassword = new URL(await createPostgresDatabase())
   wrongPassword.password = 'wrong'
   const noDatabase = new URL(wrongPassword)
@@ -107,12 +104,9 @@ test('A start without PostgreSQL ends with one line that says what to set', asyn
   noDatabase.pathname = '/nowhere'
 
   const cases: [url: string, says: RegExp][] = [
-    [`postgres://u:secret@127.0.0.1:${closedPort}/d`, /^farthing: PostgreSQL cannot be reached: /],
-    [`postgres://u:secret@localhost:${closedPort}/d`, /^farthing: PostgreSQL cannot be reached: /],
-    [
-      `postgres://u:secret@127.0.0.1:${port(silent)}/d`,
-      /^farthing: PostgreSQL cannot be reached: /,
-    ],
+    [`postgres://u:secret@127.0.0.1:${closed}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [`postgres://u:secret@localhost:${closed}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [`postgres://u:secret@127.0.0.1:${silent}/d`, /^farthing: PostgreSQL cannot be reached: /],
     [wrongPassword.href, /^farthing: PostgreSQL refuses: password authentication failed/],
     [noDatabase.href, /^farthing: PostgreSQL refuses: database "nowhere" does not exist/],
   ]

@@ -18,14 +18,12 @@ export async function startCrashablePostgres() {
     /** Starts it again on the same data. */
     async restart() {
       // Orphaned backends hold the shared memory until they exit.
-      for (;;) {
-        const isStarted = await postgres.start().then(
-          () => true,
-          () => false,
-        )
-        if (isStarted) return
-        await setTimeout(100)
-      }
+      for (;;)
+        try {
+          return await postgres.start()
+        } catch {
+          await setTimeout(100)
+        }
     },
     /**
      * SIGSTOP for all its processes: connections stay open and nothing responds. The stopped postmaster starts no process
