@@ -125,14 +125,15 @@ function documentEndpoint(
   }
 }
 
-const EXAMPLES = new RegExp(`(${exampleAddresses.api}|${exampleAddresses.pages})`)
-
 /** The bytes of a document, and which address is between them: replacing them in its text would take a millisecond for each reader. */
-const inPieces = (text: string): (Buffer | keyof Addresses)[] =>
-  text.split(EXAMPLES).map((piece, i) => {
-    if (i % 2 === 0) return Buffer.from(piece)
-    return piece === exampleAddresses.api ? 'api' : 'pages'
-  })
+function inPieces(text: string): (Buffer | keyof Addresses)[] {
+  const [first = [], ...others] = text
+    .split(exampleAddresses.pages)
+    .map(part => part.split(exampleAddresses.api).flatMap(after('api')).slice(1))
+  return [...first, ...others.flatMap(pieces => ['pages' as const, ...pieces])]
+}
+
+const after = (name: keyof Addresses) => (bytes: string) => [name, Buffer.from(bytes)]
 
 const openapiSchema: Schema = {
   type: 'object',
