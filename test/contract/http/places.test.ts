@@ -114,7 +114,11 @@ test('Of requests that arrive at once those of 10 ms begin, and of the others an
   for (let i = 0; i < 7; i++) arrive('busy')
   arrive('stranger')
   assert.deepEqual(begun, ['busy', 'busy', 'busy'])
-  for (let turns = 0; turns < 3; turns++) await setImmediate()
+  for (let turns = 0; turns < 3; turns++) {
+    const active = process.getActiveResourcesInfo()
+    assert.ok(active.includes('Immediate'), 'the event loop waits for nothing else meanwhile')
+    await setImmediate()
+  }
   assert.deepEqual(begun.slice(3), ['busy', 'stranger', 'busy', 'busy', 'busy'])
 })
 
