@@ -124,7 +124,7 @@ export const ADDRESSES = 16
 export const ANSWER_BYTES = 64 * KB
 /** Pieces of a receiver's response that are read. Held by test/webhooks/send.test.ts. */
 export const ANSWER_PIECES = 256
-/** Bytes of a receiver's response that are kept for the record. Held by test/webhooks/send.test.ts. */
+/** Bytes of a receiver's response that are kept for the record: more than is shown, so that no secret is cut before it is masked. Held by test/webhooks/send.test.ts. */
 export const KEPT_ANSWER_BYTES = 16 * KB
 /** Active webhooks of an account, those of listeners included. Held by test/contract/webhooks/registration.test.ts. */
 export const ACTIVE_WEBHOOKS = 100
