@@ -73,6 +73,19 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     for (const href of exchanges) assert.equal((await browser.get(href.slice(3))).status, 200)
   })
 
+  test('says once for each webhook why its messages failed', async t => {
+    const { api, browser } = await enter(service())
+    for (let i = 0; i < 2; i++)
+      await subscribe(t, api, {
+        behaviour: { onRequest: ({ response }) => response.writeHead(401).end() },
+      })
+    const payment = await api.createPayment()
+    await browser.post(`payments/${payment.payment_id}/complete`, { scenario: 'success' })
+    const steps = stepsOf(await shown(browser, payment)).join()
+    assert.equal(steps.split('card_payment_').length - 1, 4)
+    assert.equal(steps.split('Most often the signature').length - 1, 2)
+  })
+
   test('every ending of an open payment is one form, the timeline says that the console did it, and only one that went well has a green banner', async t => {
     const { api, browser } = await enter(service())
     await subscribe(t, api)
