@@ -6,7 +6,7 @@ import { assertRefused } from '../../support/control.ts'
 import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { mockWrites } from '../../support/watched.ts'
+import { mockQueries, mockWrites } from '../../support/watched.ts'
 
 /** Fields of a payment, each of an allowed length, which are as many bytes of JSON. */
 function givenOf(bytes: number): object {
@@ -50,6 +50,23 @@ onEveryDatabase('Plans', { control: true }, service => {
     assert.deepEqual(await listed(api), [second])
     assert.equal((await remove(api, 'plans')).status, 204)
     assert.deepEqual(await listed(api), [])
+  })
+
+  test('plans are read again only when another is the last', async t => {
+    const { database } = service()
+    const api = await service().newAccount()
+    let reads = 0
+    mockQueries(t, database, async query => {
+      const rows = await query()
+      if (rows.some(row => typeof row === 'object' && row && 'acted' in row && 'body' in row))
+        reads += 1
+      return rows
+    })
+    for (const reference of ['R-1', 'R-2']) {
+      await plan(api, { given: { reference }, scenario: 'declined' })
+      for (let i = 0; i < 4; i++) await api.createPayment()
+    }
+    assert.equal(reads, 2)
   })
 
   test('a plan that is not valid, or could never match, is refused, and so is the 101st', async () => {
