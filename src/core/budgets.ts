@@ -100,7 +100,7 @@ export const PIPELINED_IN_ALL = 10_000
 export const BODY_BYTES = 65_536
 /** Chunks or reads of a body; with more its connection is closed. Held by test/contract/http/connections.test.ts. */
 export const BODY_PIECES = 4_096
-/** Bytes of bodies that are arriving. Held by test/contract/http/connections.test.ts. */
+/** Bytes of bodies that are arriving, beyond 4 KB of each. Held by test/contract/http/connections.test.ts. */
 export const ARRIVING_BYTES = 64 * MB
 /** Bytes of a form without files. Held by test/contract/http/forms.test.ts. */
 export const FORM_BYTES = 16 * KB
