@@ -270,7 +270,6 @@ function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body>
   response.on('data', (chunk: Buffer) => {
     // Node hands out the other pieces of what it has read, too.
     if (response.destroyed) return
-    // More than the record shows, so that no secret is cut before it is masked.
     if (keepsBody && size < KEPT_ANSWER_BYTES)
       chunks.push(chunk.subarray(0, KEPT_ANSWER_BYTES - size))
     size += chunk.length
