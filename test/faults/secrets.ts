@@ -165,8 +165,8 @@ export function findCanaries(texts: string[], canaries: Record<string, string[]>
   })
 }
 
-/** Not within a longer number, an identifier or a time. */
-const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.-])${digits}(?![\\w.-])`)
+/** Not within a longer number, an identifier or a time, and no number of JSON: a log has the number of its process. */
+const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.:-])${digits}(?![\\w.-])`)
 
 /** Replaces arrays of bytes by their text. */
 const unpacked = (text: string): string =>
