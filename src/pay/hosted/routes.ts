@@ -226,10 +226,13 @@ const journeyByForm = (visit: Visit): Endpoint => ({
 
 type Journey = typeof import('./journey.ts')
 
-/** Loads the pages for the first request to one of them. */
+/** Loaded for the first request to a page. */
+let journey: Journey | undefined
+
 function answer(next: (journey: Journey, request: FastifyRequest) => Promise<PageOrRedirect>) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const shown = await next(await import('./journey.ts'), request)
+    journey ??= await import('./journey.ts')
+    const shown = await next(journey, request)
     if (!shown) throw pageFault(404)
     if ('page' in shown) {
       if (shown.toHttp) void reply.header('content-security-policy', pagePolicy(true))

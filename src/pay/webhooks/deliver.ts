@@ -5,7 +5,7 @@ import { overloaded } from '../../core/errors.ts'
 import { createSharing, inSizes } from '../../core/gather.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
 import type { Database, MachineTime, Statement } from '../../core/ports.ts'
-import { createShares } from '../../core/shares.ts'
+import { createShares, type Shares } from '../../core/shares.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { attempts } from '../differences/messages.ts'
 import {
@@ -92,20 +92,17 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   return {
     ...sendingAgain(ports, atDatabase, track),
     async write(room, change, messages, { write = database.write, all } = {}) {
-      const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-      const owner = currentOwner() || room
-      if (bytes > 0 && !shares.hasSpace(owner, bytes)) throw overloaded()
-      shares.add(owner, bytes)
-      const release = () => shares.add(owner, -bytes)
+      // Most changes send nothing.
+      const release = messages.length > 0 ? hold(shares, room, messages) : undefined
       const at = time.wall()
       let isWritten = false
       try {
-        isWritten = await write([...change, ...insertsOf(messages, at, all)])
+        isWritten = await write(release ? [...change, ...insertsOf(messages, at, all)] : change)
         return isWritten
       } finally {
-        if (!isWritten) release()
+        if (!isWritten) release?.()
         else {
-          written.set(messages, { room, at, release })
+          if (release) written.set(messages, { room, at, release })
           onChange?.(room)
         }
       }
@@ -137,6 +134,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       while (underway.size > 0) await Promise.all(underway)
     },
   }
+}
+
+/** Counts the bytes of messages for their account, until the returned function is called. Throws 503 beyond its share. */
+function hold(shares: Shares, room: string, messages: readonly Message[]): () => void {
+  const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+  const owner = currentOwner() || room
+  if (!shares.hasSpace(owner, bytes)) throw overloaded()
+  shares.add(owner, bytes)
+  return () => shares.add(owner, -bytes)
 }
 
 function insertsOf(messages: readonly Message[], at: MachineTime, all?: true): Statement[] {

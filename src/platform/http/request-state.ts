@@ -24,10 +24,10 @@ export type Caused = { events: number[]; messages: string[] }
 
 export type Effects = {
   account: Account
-  payment?: RecordedPayment
+  payment?: RecordedPayment | undefined
   caused?: Caused | undefined
   /** The status that the used or cancelled agreement had. */
-  agreement?: string
+  agreement?: string | undefined
 }
 
 /** The last plan of the account when its key was looked up. `unknown`: no key was looked up, or control is off. */
@@ -86,11 +86,18 @@ export function recordEffectsOf(request: FastifyRequest): RecordEffects | undefi
 
 /** One request may cause several changes of its payment. */
 export function mergeEffects(before: Effects | null, more: Effects): Effects {
-  const [one, other] = [before?.caused, more.caused]
-  if (!one || !other) return { ...before, ...more, caused: other ?? one }
-  const caused = {
-    events: [...one.events, ...other.events],
-    messages: [...one.messages, ...other.messages],
+  if (!before) return more
+  const [one, other] = [before.caused, more.caused]
+  const both = one &&
+    other && {
+      events: [...one.events, ...other.events],
+      messages: [...one.messages, ...other.messages],
+    }
+  // Each property by its name, which is faster than spreading two objects.
+  return {
+    account: more.account,
+    payment: more.payment ?? before.payment,
+    caused: both ?? other ?? one,
+    agreement: more.agreement ?? before.agreement,
   }
-  return { ...before, ...more, caused }
 }
