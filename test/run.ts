@@ -98,7 +98,7 @@ async function run(paths: string[]): Promise<void> {
     {
       stdio: 'inherit',
       env: {
-        ...process.env,
+        ...environment(),
         NODE_COMPILE_CACHE,
         FARTHING_TEST_PROGRESS: progress,
         ...(times && { FARTHING_TEST_TIMES: output }),
@@ -118,6 +118,14 @@ async function run(paths: string[]): Promise<void> {
   process.stdout.write(
     `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${cpuSeconds(process.pid).toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
   )
+}
+
+/** Without what a shell, a hook of git or a user's settings of git say to other programs, or to Farthing itself. */
+function environment() {
+  const foreign =
+    /^(GIT_.*|FARTHING_(?!TEST_).*|PORT|HOST|DATABASE_URL|LOG_LEVEL|NO_COLOR|NODE_(DEBUG|OPTIONS|USE_ENV_PROXY))$/
+  const others = Object.entries(process.env).filter(([name]) => !foreign.test(name))
+  return { ...Object.fromEntries(others), GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
 }
 
 /** The groups of these files and the files in no group. */

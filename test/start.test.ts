@@ -116,7 +116,10 @@ describe('A start of the service', () => {
   test('A start ends with one line if HOST is not an address of this machine', async () => {
     const env = { DATABASE_URL: newDatabase() }
     await oneLine({ ...env, HOST: '203.0.113.7' }, /HOST 203\.0\.113\.7/)
-    await oneLine({ ...env, HOST: 'no.such.host.invalid' }, /HOST no\.such\.host\.invalid/)
+    await oneLine(
+      { ...env, HOST: 'no.such.host.invalid' },
+      /HOST (no\.such\.host\.invalid|[\da-f.:]+) /,
+    )
   })
 
   test('A start ends with one line if the database cannot be opened', async () => {
@@ -136,7 +139,10 @@ describe('A start of the service', () => {
     )
     await oneLine({ DATABASE_URL: `sqlite:${damaged}` }, /damaged\.db .*restore a backup/)
     const closed = 'sqlite:/sys/farthing.db' // not even root may make a file there
-    await oneLine({ DATABASE_URL: closed }, /folder of the database cannot be written: EACCES/)
+    await oneLine(
+      { DATABASE_URL: closed },
+      /folder of the database cannot be written: E(ACCES|ROFS)/,
+    )
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
     await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })

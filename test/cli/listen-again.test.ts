@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { runHere } from '../support/command.ts'
-import { listenUntilEnd } from '../support/ports.ts'
+import { freePort, listenUntilEnd } from '../support/ports.ts'
 import { type FarthingProcess, startCommand, startProcess } from '../support/process.ts'
 import { startRelay } from '../support/relay.ts'
 
@@ -14,7 +14,7 @@ const settings = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
 
 let service: FarthingProcess
 before(async () => {
-  service = await startProcess({ env: settings })
+  service = await startProcess({ env: { ...settings, PORT: String(await freePort()) } })
 })
 after(() => service.kill())
 

@@ -1,5 +1,5 @@
 /** Folders that are removed when the process ends, so that nothing has to stop before them. */
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, realpathSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,7 +13,7 @@ process.on('exit', () => {
 
 /** A new, empty folder. */
 export function tempFolder(parent = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, 'farthing-test-'))
+  const folder = mkdtempSync(join(realpathSync(parent), 'farthing-test-'))
   folders.push(folder)
   return folder
 }
@@ -25,10 +25,14 @@ export const tempDatabase = (): string => `sqlite:${join(tempFolder(), 'farthing
  * A new, empty folder for a database that need not survive a power cut. It is in memory if there is room: a commit
  * there takes a fifth of the time.
  */
-export const scratchFolder = (): string =>
-  tempFolder(existsSync(IN_MEMORY) && hasRoom() ? IN_MEMORY : tmpdir())
+export const scratchFolder = (): string => tempFolder(hasRoom() ? IN_MEMORY : tmpdir())
 
 function hasRoom(): boolean {
+  try {
+    accessSync(IN_MEMORY, constants.W_OK)
+  } catch {
+    return false
+  }
   const { bavail, bsize } = statfsSync(IN_MEMORY)
   return bavail * bsize > ENOUGH_BYTES
 }

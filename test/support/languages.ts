@@ -49,7 +49,7 @@ export const languages: Language[] = [
     folder: 'ruby',
     needs: [
       ['rspec', '--version'],
-      ['ruby', '-e', "require 'puma'"],
+      ['puma', '--version'],
     ],
     tests: ['rspec'],
     testFile: 'spec/payments_spec.rb',

@@ -61,7 +61,7 @@ export async function install(tarball: string, folder: string) {
 
 let older: { node: string; options: string[] } | undefined
 
-/** The machine's own Node where it is older than 24, otherwise this one under an older version. */
+/** The machine's own Node where it has an npm and is older than 24, otherwise this one under an older version. */
 export function olderNode() {
   older ??= findOlderNode()
   return older
@@ -69,7 +69,8 @@ export function olderNode() {
 
 function findOlderNode() {
   const paths = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
-  for (const node of paths.map(path => join(path, 'node')).filter(path => existsSync(path))) {
+  const withNpm = paths.filter(path => ['node', 'npm'].every(name => existsSync(join(path, name))))
+  for (const node of withNpm.map(path => join(path, 'node'))) {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
     if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
   }

@@ -89,15 +89,7 @@ async function startIn(
     )
   const port = await freePort()
   const flags = ['max_connections=300', 'listen_addresses=127.0.0.1', ...settings]
-  const args = [
-    '-D',
-    data,
-    '-p',
-    String(port),
-    '-k',
-    folder,
-    ...flags.flatMap(flag => ['-c', flag]),
-  ]
+  const args = ['-D', data, '-p', String(port), '-k', '', ...flags.flatMap(flag => ['-c', flag])]
   let server: ChildProcess | undefined
   async function start(): Promise<void> {
     const spawned = run('postgres', args)

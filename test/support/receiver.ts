@@ -51,7 +51,7 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, body })
 
 /** Not an ephemeral port: one that was just closed could become the port of the next receiver. */
-const UNUSED_PORT = 1
+export const UNUSED_PORT = 1
 
 /**
  * Starts a receiver on 127.0.0.1, at a port of the system's choice. It does not keep the process, so that a test that fails

@@ -1,5 +1,5 @@
 /** Receivers that would fail in production, and some that would not: what the check, a probe and asking them finds. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../src/core/time.ts'
 import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
 import type { Body } from './client.ts'
@@ -226,6 +226,7 @@ export function judging(
         times,
         isAlone: async () => {
           await sleep(SAME_MOMENT)
+          await setImmediate() // what has arrived in the meantime is read first
           return mostUnderWay === 1
         },
         isKnownPayment: knows(resource_id),

@@ -8,6 +8,7 @@ import { tempFolder } from './folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS = join(import.meta.dirname, 'bin')
+const QUIET = { npm_config_update_notifier: 'false' }
 
 /** The blocks of a document that are marked as shell lines, also those in a list. */
 export function shellBlocks(document: string): string[] {
@@ -32,7 +33,7 @@ function startShell(
   const shell = spawn('bash', ['-e', '-c', moved], {
     cwd,
     detached: true,
-    env: { PATH: `${COMMANDS}:${PATH}`, HOME: cwd, PORT: String(port), ...others },
+    env: { PATH: `${COMMANDS}:${PATH}`, HOME: cwd, PORT: String(port), ...QUIET, ...others },
     stdio: ['ignore', ...outputs],
   })
   const exited = once(shell, 'exit').then(([code]: (number | null)[]) => code ?? null)

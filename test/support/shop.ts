@@ -32,7 +32,7 @@ export async function buyFromShop(pay: { url: string; key: string }, host: strin
   }
   const server = createServer((request, response) => void answer(request, response))
   try {
-    const shop = `http://${host}:${await listen(server, 'localhost')}`
+    const shop = `http://${host}:${await listen(server)}`
     const { body } = await api.post('/v1/webhooks', { callback_url: `${shop}/webhooks` })
     key = body.signing_key
     const { url: details } = await fetch(`${shop}/buy`)

@@ -25,8 +25,13 @@ function hold(t: TestContext, what: string, replace: () => Replaced): void {
   })
 }
 
-/** Lets the receivers of this process have as much time for an answer as the test needs, instead of two seconds. */
-export const holdAttempts = (t: TestContext): void => holdTimers(t, 1_000, 2_000)
+/** Lets the receivers and listeners of this process have as much time for an answer as the test needs, instead of two seconds. */
+export function holdAttempts(t: TestContext): void {
+  const start = AbortSignal.timeout
+  const lasting = (ms: number) => start(ms > 1_000 && ms <= 2_000 ? DAY : ms)
+  hold(t, 'signals', () => mock.method(AbortSignal, 'timeout', lasting))
+  holdTimers(t, 1_000, 2_000)
+}
 
 /** Stops the time of this process by which work is limited to seconds, so that no machine is too slow for it. */
 export function holdWork(t: TestContext): void {

@@ -14,6 +14,7 @@ import {
 import type * as Library from '../../src/testing/public.d.ts'
 import { sendUnchecked, webPayment } from '../support/client.ts'
 import { startProcess } from '../support/process.ts'
+import { runLines } from '../support/recipe.ts'
 
 // The declarations that users get are those of the implementation.
 const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> = {
@@ -286,9 +287,9 @@ for (const [title, begin] of [
     })
 
     test('the example for the shell pays, refunds and moves time with curl', async () => {
-      const env = { ...process.env, ...farthing.env }
-      const { stdout } = await promisify(execFile)('sh', ['examples/shell.sh'], { env })
-      assert.equal(stdout, 'paid, refunded, and gone after 180 days\n')
+      const shell = { cwd: process.cwd(), port: 0, env: farthing.env }
+      const { stdout, stderr } = await runLines('sh examples/shell.sh', shell)
+      assert.equal(stdout + stderr, 'paid, refunded, and gone after 180 days\n')
     })
 
     test('20 tests at once, each with an account and a receiver, do not affect one another', async () => {

@@ -6,6 +6,7 @@ import { startFarthing } from '../../src/app/start.ts'
 import { createClient } from '../support/client.ts'
 import { type Behaviour, startReceiver } from '../support/receiver.ts'
 import { answering, receiving } from '../support/subscriber.ts'
+import { holdAttempts } from '../support/time.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
 const PATH_SECRET = 'secret-in-the-path'
@@ -22,6 +23,7 @@ const cases: [behaviour: Behaviour, results: (number | string)[]][] = [
 ]
 
 test('Each attempt leaves a log line, with the status of the receiver or the code of the error, and no line has a secret', async t => {
+  holdAttempts(t)
   const lines: string[] = []
   const logger = pino({ level: 'info' }, { write: line => void lines.push(line) })
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY, ...receiving.env }

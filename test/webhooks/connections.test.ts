@@ -25,8 +25,8 @@ describe('An idle connection:', () => {
       onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
     }
     const [send, one, other] = await start(t, [pausing, pausing])
-    for (const body of ['1', '2'])
-      for (const { url } of [one, other]) {
+    for (const { url } of [one, other])
+      for (const body of ['1', '2']) {
         const outcomes = await Promise.all([send(postTo(url, body)), send(postTo(url, body))])
         for (const { response_time } of outcomes) assert.ok(Number(response_time) >= 40)
       }

@@ -24,9 +24,10 @@ describe('The check in the command line and the library', () => {
   after(() => service.stop())
 
   const envOf = (key: string) => ({ FARTHING_URL: service.baseUrl, FARTHING_API_KEY: key })
-  const command = (line: string, key: string) =>
-    runHere({ args: line.split(' ').filter(Boolean), env: envOf(key) })
-  const run = (line: string, key: string) => command(`check ${line}`, key)
+  const command = (line: string, key: string, ...more: string[]) =>
+    runHere({ args: [...line.split(' ').filter(Boolean), ...more], env: envOf(key) })
+  const run = (line: string, key: string, ...more: string[]) =>
+    command(`check ${line}`, key, ...more)
 
   test('farthing check reports broken rules with their evidence, and its exit code is that of the worst level', async () => {
     const account = await farthing.account()
@@ -59,7 +60,7 @@ describe('The check in the command line and the library', () => {
     const account = await farthing.account()
     await account.send('POST', '/v1/payments', { ...web, amount: 0 })
     const file = join(tempFolder(), 'check.xml')
-    const { code, stdout } = await run(`--junit ${file} --json --fail-on warn`, account.key)
+    const { code, stdout } = await run('--json --fail-on warn --junit', account.key, file)
     const { findings } = JSON.parse(stdout)
     const xml = readFileSync(file, 'utf8')
     const count = (pattern: RegExp) => xml.match(pattern)?.length ?? 0
@@ -75,7 +76,7 @@ describe('The check in the command line and the library', () => {
       /[<>]|&(?!(?:amp|lt|gt|quot|#39);)/,
     )
     // A warning below --fail-on is no failure: its test case has the sentence and the evidence.
-    assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
+    assert.equal((await run('--junit', account.key, file)).code, 0)
     assert.match(
       readFileSync(file, 'utf8'),
       /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay: It is .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
@@ -85,7 +86,7 @@ describe('The check in the command line and the library', () => {
   test('farthing check ends with 1 if no rule was evaluated, and skips each test case', async () => {
     const account = await farthing.account()
     const file = join(tempFolder(), 'check.xml')
-    const empty = await run(`--junit ${file}`, account.key)
+    const empty = await run('--junit', account.key, file)
     const xml = readFileSync(file, 'utf8')
     assert.equal(empty.code, 1)
     assert.match(empty.stdout, /^Nothing was recorded, so nothing was checked/)
@@ -150,7 +151,7 @@ describe('The check in the command line and the library', () => {
       /^met {13}A card is declined\n {16}http\S+\/console\/requests\/[0-9a-v]{26}\nnot met {9}The user cancels\n {16}curl .* http:\/\/127\S+\/control\/plans # then /,
     )
     const file = join(tempFolder(), 'check.xml')
-    await run(`--junit ${file}`, account.key)
+    await run('--junit', account.key, file)
     assert.match(readFileSync(file, 'utf8'), /<system-out>met: A card is declined \(/)
     assert.ok(stdout.includes(`--probe ${webhook.external_id}`))
   })

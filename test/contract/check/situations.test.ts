@@ -6,12 +6,14 @@ import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import * as library from '../../../src/testing/library.ts'
 import type { Account, Farthing } from '../../../src/testing/public.d.ts'
+import { hasCurl } from '../../recorder/curl.ts'
 import { type Application, createApplication } from '../../support/application.ts'
 import { runHere } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { COMMAND } from '../../support/process.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { holdAttempts } from '../../support/time.ts'
 
 const KEY = 'key-of-the-situations'
 const run = promisify(execFile)
@@ -42,7 +44,9 @@ async function runLine(language: Language, line: string, { service, farthing, ac
     await new Function('account', 'farthing', body)(account, farthing)
     return ''
   }
-  const env = { ...process.env, FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+  const { PATH = '' } = process.env
+  const own = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+  const env = { PATH, HOME: tempFolder(), ...own }
   const command = `farthing() { "${process.execPath}" "${COMMAND}" "$@" || [ $? = 3 ]; }\n${line}`
   const { stdout } = await run('bash', ['-c', command], { env })
   assert.doesNotMatch(stdout, /"code":"C\d/, line)
@@ -92,7 +96,10 @@ const trials = [
 
 describe('The line of a situation causes it, and no other', { concurrency: true }, () => {
   for (const [language, behaviour, which] of trials)
-    test(`in ${language}, in an account of ${behaviour}: ${which}`, async t => {
+    test(`in ${language}, in an account of ${behaviour}: ${which}`, {
+      skip: language === 'bash' && !hasCurl && 'curl is not installed here',
+    }, async t => {
+      holdAttempts(t)
       const { service, farthing } = await start(t)
       const states = await stateOf(await farthing.account({ behaviour: 'specification' }))
       const isElsewhere = (name: string) => states.get(name)?.line.includes(ELSEWHERE) === true

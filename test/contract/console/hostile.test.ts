@@ -21,6 +21,7 @@ import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving } from '../../support/subscriber.ts'
+import { holdAttempts } from '../../support/time.ts'
 
 const TAGS = new Set(
   'html head meta title link script body a header div span section nav button ul li strong form main h1 h2 h3 h4 p table caption thead tbody tr th td time code bdi dl dt dd details summary pre label input select option textarea svg path footer fieldset legend ol em br wbr'.split(
@@ -135,6 +136,7 @@ onEveryDatabase('The console', receiving, service => {
 
   test('shows one account nothing of another, at any address, byte for byte as for what does not exist', async t => {
     const { api, name, browser: owner } = await enter(service())
+    holdAttempts(t)
     const shelf = await fillAccount(service(), api)
     t.after(shelf.close)
     const { browser: other } = await enter(service())
@@ -174,6 +176,7 @@ onEveryDatabase('The console', receiving, service => {
 
   test('a list of one account finds nothing of another, and a link to enter leads to the own account only', async t => {
     const owner = await service().newAccount()
+    holdAttempts(t)
     const shelf = await fillAccount(service(), owner)
     t.after(shelf.close)
     const { api: stranger, browser } = await enter(service())

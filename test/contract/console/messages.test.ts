@@ -10,6 +10,7 @@ import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
+import { holdAttempts } from '../../support/time.ts'
 
 const MOMENT = 137
 const DAY = 24 * 60 * 60 * 1000
@@ -20,6 +21,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
   /** An account with something on every page, which the test closes. */
   const filled = async (t: TestContext) => {
     const api = await service().newAccount()
+    holdAttempts(t)
     const shelf = await fillAccount(service(), api)
     t.after(shelf.close)
     return { api, ...shelf, browser: await signIn(service(), api) }

@@ -47,7 +47,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.equal(headingOf(page), 'Payment of £46.50 failed')
     const [created, opened, chose, read, ...more] = stepsOf(page)
     assert.deepEqual(more, [])
-    assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}\d+ ms.* created$/)
+    assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}[\d,]+ ms.* created$/)
     assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
     assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
     assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
@@ -141,7 +141,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     await api.post(`/v1/payments/${payment.payment_id}/refunds`, amounts)
     const [, , refund = '', ...more] = stepsOf(await shown(browser, payment))
     assert.deepEqual(more, [])
-    assert.match(refund, / POST \S+…\/refunds → 202 ?\d+ ms.* refund of £6\.50, /)
+    assert.match(refund, / POST \S+…\/refunds → 202 ?[\d,]+ ms.* refund of £6\.50, /)
     assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
   })
 

@@ -6,6 +6,7 @@ import { type Console, elementWith, enter, type Shown, textOf } from '../../supp
 import { fillAccount } from '../../support/console-states.ts'
 import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
+import { holdAttempts } from '../../support/time.ts'
 
 const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
 
@@ -26,6 +27,7 @@ const resultOf = (page: Shown): string => textOf(elementWith(page, 'result'))
 onEveryDatabase('The signature workbench', receiving, service => {
   test('offers the newest messages, and compares with the one that was picked what is entered', async t => {
     const { api, browser } = await enter(service())
+    holdAttempts(t)
     const shelf = await fillAccount(service(), api)
     t.after(shelf.close)
     const { failed, delivered, archive, ledger } = shelf

@@ -12,7 +12,7 @@ import { ask, assertRefused, made, testAccount } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
-import { holdTimers } from '../../support/time.ts'
+import { holdAttempts, holdTimers } from '../../support/time.ts'
 import { mockQueries } from '../../support/watched.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -70,7 +70,8 @@ const WAITING = 35_000
 const cancelled = (api: Client) => cancelledPayment(api, { reference: 'È-7' })
 
 onEveryDatabase('A listener', { control: true }, service => {
-  test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async () => {
+  test('a listener gets the bytes and the signature of each attempt, and the history has its responses', async t => {
+    holdAttempts(t)
     const { api, webhook, connect, answer, history } = await listening(service())
     assert.equal(webhook.other, false)
     await connect()
@@ -122,7 +123,8 @@ onEveryDatabase('A listener', { control: true }, service => {
     assert.equal(refused.status, 422)
   })
 
-  test('a message to a listener that is not connected fails at once, without a second attempt, and counts nowhere as failed', async () => {
+  test('a message to a listener that is not connected fails at once, without a second attempt, and counts nowhere as failed', async t => {
+    holdAttempts(t)
     const parent = await service().newAccount()
     const child = await testAccount(service(), parent)
     const { api, connect, answer, leave, history } = await listening(service(), child.api)
@@ -157,7 +159,8 @@ onEveryDatabase('A listener', { control: true }, service => {
     assert.equal((await attempts)[0].message_id, message.webhook_message_id)
   })
 
-  test('a listener still gets messages after one of its two commands has stopped', async () => {
+  test('a listener still gets messages after one of its two commands has stopped', async t => {
+    holdAttempts(t)
     const { api, next, leave, answer, connectedFor } = await listening(service())
     const first = next()
     await connectedFor(WAITING)
@@ -169,7 +172,8 @@ onEveryDatabase('A listener', { control: true }, service => {
     assert.equal((await attempts).length, 1)
   })
 
-  test('a listener whose connection closes counts as connected for two seconds, in which it may ask another instance', async () => {
+  test('a listener whose connection closes counts as connected for two seconds, in which it may ask another instance', async t => {
+    holdAttempts(t)
     const { api, path, answer, connectedFor } = await listening(service())
     const closing = new AbortController()
     const look = fetch(`${service().baseUrls.at(-1)}/control/${path}/next`, {

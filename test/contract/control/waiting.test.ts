@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
+import { HELD_WAITS, LONGEST_WAIT_MS, RECORD_READERS } from '../../../src/core/budgets.ts'
 import { briefOf } from '../../support/assertions.ts'
 import { sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
 import { onOneDatabase, onSharedDatabases, START } from '../../support/service.ts'
+import { holdTimers } from '../../support/time.ts'
 import { mockQueries } from '../../support/watched.ts'
 
 /** A status that no request has. */
@@ -38,6 +39,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
   })
 
   test('waits that have found nothing share one read', async t => {
+    holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
     const { database, baseUrl } = service()
     const { name, api } = await service().newNamedAccount()
     let [shared, own] = [0, 0]

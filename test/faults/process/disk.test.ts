@@ -47,17 +47,17 @@ test('A request whose commit fails with an I/O error is 500, and the process exi
 
   async function createUntilRefused(): Promise<void> {
     for (;;) {
-      const answer = await limited.api.post('/v1/payments', webPayment)
+      // One that comes half a second after the error finds nobody.
+      const answer = await limited.api.post('/v1/payments', webPayment).catch(() => undefined)
+      if (!answer) return
       if (answer.status !== 201) return void refused.push(answer)
       acknowledged.push(answer.body.payment_id)
     }
   }
   await Promise.all(Array.from({ length: 8 }, createUntilRefused))
 
-  assert.deepEqual(
-    refused.map(({ status, body }) => `${status} ${body.code}`),
-    Array(8).fill('500 P0999'),
-  )
+  const kinds = new Set(refused.map(({ status, body }) => `${status} ${body.code}`))
+  assert.deepEqual([...kinds], ['500 P0999'])
   const exit = await limited.service.exited
   assert.deepEqual(exit, { code: 1, signal: null })
   assert.match(limited.service.output(), /the service cannot go on/)

@@ -3,10 +3,11 @@ import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
-import { freePort, listenUntilEnd } from '../../support/ports.ts'
+import { listenUntilEnd } from '../../support/ports.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
 import { seed } from '../../support/properties.ts'
+import { UNUSED_PORT } from '../../support/receiver.ts'
 import { crashUnderInstances } from './crashes.ts'
 import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
 import { KEY, settings } from './serve.ts'
@@ -96,7 +97,6 @@ test('A start without PostgreSQL ends with one line that says what to set', asyn
     t,
     createServer(() => {}),
   )
-  const closed = await freePort()
   const wrongPassword = new URL(await createPostgresDatabase())
   wrongPassword.password = 'wrong'
   const noDatabase = new URL(wrongPassword)
@@ -104,8 +104,8 @@ test('A start without PostgreSQL ends with one line that says what to set', asyn
   noDatabase.pathname = '/nowhere'
 
   const cases: [url: string, says: RegExp][] = [
-    [`postgres://u:secret@127.0.0.1:${closed}/d`, /^farthing: PostgreSQL cannot be reached: /],
-    [`postgres://u:secret@localhost:${closed}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [`postgres://u:secret@127.0.0.1:${UNUSED_PORT}/d`, /^farthing: PostgreSQL cannot be reached: /],
+    [`postgres://u:secret@localhost:${UNUSED_PORT}/d`, /^farthing: PostgreSQL cannot be reached: /],
     [`postgres://u:secret@127.0.0.1:${silent}/d`, /^farthing: PostgreSQL cannot be reached: /],
     [wrongPassword.href, /^farthing: PostgreSQL refuses: password authentication failed/],
     [noDatabase.href, /^farthing: PostgreSQL refuses: database "nowhere" does not exist/],

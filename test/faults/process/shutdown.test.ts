@@ -31,7 +31,8 @@ function endGroup({ pid = 0 }: ChildProcess): void {
 async function startHangingConfirmation(t: TestContext) {
   const receiver = await startReceiver({ plain: true, onRequest: () => {} })
   t.after(() => receiver.close())
-  const { service, api } = await serve(t, tempDatabase(), { FARTHING_CALLBACK_HOSTS: 'localhost' })
+  const env = { FARTHING_CALLBACK_HOSTS: 'localhost', LOG_LEVEL: 'info' }
+  const { service, api } = await serve(t, tempDatabase(), env)
   const registered = await api.post('/v1/webhooks', {
     callback_url: receiver.url,
     subscriptions: ['card_payment_succeeded'],
@@ -112,7 +113,7 @@ test('On SIGTERM the service responds to every request that was sent, and exits 
 describe('On SIGTERM', { concurrency: true }, () => {
   test('to npm start the service stops, not npm alone', async t => {
     const npm = spawn('npm', ['start'], {
-      env: { ...process.env, PORT: '0', DATABASE_URL: tempDatabase() },
+      env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: tempDatabase() },
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true, // its own process group, so that the clean-up finds what npm may leave behind
     })
@@ -139,6 +140,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     const cut = assert.rejects(confirmed)
     service.signal('SIGTERM')
     service.signal('SIGINT') // npm forwards a signal that the terminal has sent to both
+    while (!service.output().includes('stopping')) await pause(5)
     const ended = await Promise.race([service.exited, pause(1_500)])
     assert.equal(ended, undefined, 'two signals at once are one')
     assert.deepEqual(await service.terminate(), { code: 1, signal: null })
