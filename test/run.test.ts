@@ -14,8 +14,9 @@ import { INTERVALS, withIntervals } from './support/timers.ts'
 const FILE = 'test/domain/money.test.ts'
 
 /** What `npm test -- ARGUMENTS` prints. */
-function npmTest(...args: string[]): string {
-  const { NODE_TEST_CONTEXT: _, FARTHING_TEST_TIMES: __, ...env } = process.env
+function npmTest(args: string[], more: Record<string, string> = {}): string {
+  const { NODE_TEST_CONTEXT: _, FARTHING_TEST_TIMES: __, ...others } = process.env
+  const env = { ...others, ...more }
   return execFileSync(process.execPath, ['test/run.ts', ...args], { env, encoding: 'utf8' })
 }
 
@@ -31,13 +32,23 @@ describe('npm test', () => {
   })
 
   test('with a file runs that file, and with --times says what it took', () => {
-    const one = npmTest(FILE)
+    const one = npmTest([FILE])
     assert.match(one, /tests 1\n/)
     assert.doesNotMatch(one, /CPU/)
-    const timed = npmTest('--times', FILE)
+    const timed = npmTest(['--times', FILE])
     assert.match(timed, /\n +CPU s +wall s +tests +file\n/)
     assert.match(timed, /\n +\d+\.\d +\d+\.\d +1 {2}test\/domain\/money\.test\.ts\n/)
     assert.match(timed, /\nAll: \d+ s of processor time, .+ in \d+ s\n$/)
+  })
+
+  test('gives tests nothing of what a shell, a terminal or a hook of git says to other programs', () => {
+    const file = join(tempFolder(), 'names.test.ts')
+    const body = `console.log('has', Object.keys(process.env).join())`
+    writeFileSync(file, `import { test } from 'node:test'; test('names', () => ${body})`)
+    const foreign = { FORCE_COLOR: '1', GIT_DIR: '/', LOG_LEVEL: 'silent', FARTHING_API_KEY: 'a' }
+    const [, names = ''] = /has (\S+)/.exec(npmTest([file], foreign)) ?? []
+    assert.ok(names.includes('PATH'))
+    for (const name of Object.keys(foreign)) assert.ok(!names.split(',').includes(name), name)
   })
 
   test('ends a process that a test keeps running, and says what keeps it', () => {

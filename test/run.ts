@@ -61,6 +61,7 @@ const MOST = 30
 
 const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
 const TIMERS = new URL('support/timers.ts', import.meta.url).href
+const ENVIRONMENT = new URL('support/environment.ts', import.meta.url).href
 const PROGRESS = new URL('support/progress.ts', import.meta.url).href
 
 const given = process.argv.slice(2)
@@ -98,7 +99,7 @@ async function run(paths: string[]): Promise<void> {
     {
       stdio: 'inherit',
       env: {
-        ...environment(),
+        ...process.env,
         NODE_COMPILE_CACHE,
         FARTHING_TEST_PROGRESS: progress,
         ...(times && { FARTHING_TEST_TIMES: output }),
@@ -120,14 +121,6 @@ async function run(paths: string[]): Promise<void> {
   )
 }
 
-/** Without what a shell, a hook of git or a user's settings of git say to other programs, or to Farthing itself. */
-function environment() {
-  const foreign =
-    /^(GIT_.*|FARTHING_(?!TEST_).*|PORT|HOST|DATABASE_URL|LOG_LEVEL|NO_COLOR|NODE_(DEBUG|OPTIONS|USE_ENV_PROXY))$/
-  const others = Object.entries(process.env).filter(([name]) => !foreign.test(name))
-  return { ...Object.fromEntries(others), GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
-}
-
 /** The groups of these files and the files in no group. */
 function grouped(files: string[]): string[] {
   const alone = new Set(files)
@@ -147,6 +140,7 @@ function group(name: string, files: string[]): string {
   const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))
   const imports = [...urls.values()].map(url => `import '${url}'\n`)
   const last = `import { endWhatIsKept } from '${LEFT_OVER}'\nendWhatIsKept()\n`
-  writeFileSync(path, `import '${PROGRESS}'\n${times ? measured(urls) : imports.join('')}${last}`)
+  const first = `import '${ENVIRONMENT}'\nimport '${PROGRESS}'\n`
+  writeFileSync(path, `${first}${times ? measured(urls) : imports.join('')}${last}`)
   return path
 }

@@ -5,9 +5,6 @@ import { afterEach, beforeEach, type SuiteContext, type TestContext } from 'node
 
 const FOLDER = process.env.FARTHING_TEST_PROGRESS
 
-// At a terminal the runner sets it, and what tests read would have colours.
-delete process.env.FORCE_COLOR
-
 if (FOLDER) {
   const file = join(FOLDER, String(process.pid))
   const note = (where: string) => (test: TestContext | SuiteContext) =>
