@@ -83,6 +83,9 @@ const bad: Record<string, string[]> = {
     'me:secret@db/farthing',
     'host=db password=secret',
     'postgres://db:x?password=secret',
+    'postgres://me:#secret@db/farthing',
+    'postgres://me:secret%e9@db/farthing',
+    'postgres://me:secret@/farthing?host=/cloudsql/a',
   ],
   FARTHING_API_KEY: [
     'x'.repeat(15),

@@ -178,6 +178,11 @@ describe('An installation that is not complete', () => {
       [newer.status, newer.stdout],
       [3, `${join(path, 'bin/farthing.js')} keys list\n`],
     )
+    writeFileSync(join(path, '../node/bin/node'), '#!/no/such/loader\n')
+    const unable = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
+    assert.equal(unable.status, 1)
+    saysOnce(unable.stderr, /cannot be started: .* Install Node 26 itself/)
+    saysOnce(run(path, 'new', 'node', 'bin/farthing.js').stderr, /^farthing: This package was not/)
   })
 
   test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {

@@ -138,7 +138,7 @@ function grouped(files: string[]): string[] {
 function group(name: string, files: string[]): string {
   const path = join(folder, `${name}.test.mjs`)
   const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))
-  const imports = [...urls.values()].map(url => `import '${url}'\n`)
+  const imports = [...urls.values()].map(url => `import ${JSON.stringify(url)}\n`)
   const last = `import { endWhatIsKept } from '${LEFT_OVER}'\nendWhatIsKept()\n`
   const first = `import '${ENVIRONMENT}'\nimport '${PROGRESS}'\n`
   writeFileSync(path, `${first}${times ? measured(urls) : imports.join('')}${last}`)

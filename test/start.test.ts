@@ -144,7 +144,8 @@ describe('A start of the service', () => {
       /folder of the database cannot be written: E(ACCES|ROFS)/,
     )
     const nowhere = 'postgres://a:b@127.0.0.1:1/c'
-    await oneLine({ DATABASE_URL: nowhere }, /PostgreSQL cannot be reached.*DATABASE_URL/)
+    for (const url of [nowhere, `postgres://a:b@localhost/c?host=${folder}`])
+      await oneLine({ DATABASE_URL: url }, /PostgreSQL cannot be reached.*DATABASE_URL/)
   })
 
   describe('beside another process that has locked the database', { concurrency: true }, () => {

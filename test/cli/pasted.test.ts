@@ -9,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -200,7 +199,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     ).map(block =>
       block
         .replaceAll('sudo -u farthing ', '')
-        .replaceAll('-o farthing', `-o ${userInfo().uid}`)
+        .replaceAll('-o farthing', `-o ${process.getuid?.()}`)
         .replaceAll('/var/lib', join(folder, 'var/lib'))
         .replaceAll('/backup', join(folder, 'backup')),
     )

@@ -2,7 +2,7 @@
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { after, before } from 'node:test'
@@ -232,7 +232,7 @@ export async function unpackChromium(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const folder = join(entry, '../../..')
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const target = join(tmpdir(), `farthing-test-chromium-${version}-${userInfo().uid}`)
+  const target = join(tmpdir(), `farthing-test-chromium-${version}-${process.getuid?.()}`)
   if (existsSync(target)) return target
   const draft = `${target}.${process.pid}`
   await pipeline(
