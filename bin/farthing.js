@@ -11,6 +11,12 @@ const { newerNode, startProblem } = require('./installation.js')
 function startWith(node) {
   const { spawn } = require('node:child_process')
   const child = spawn(node, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  child.on('error', ({ message }) => {
+    process.stderr.write(
+      `farthing: the Node of the package "node" cannot be started: ${message}. Install Node 26 itself: that one needs glibc\n`,
+    )
+    process.exit(1)
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', code => process.exit(code ?? 1))
 }

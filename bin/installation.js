@@ -8,6 +8,9 @@ const DEV_LEFT_OUT =
   'because development dependencies were left out (--omit=dev or NODE_ENV=production). Run: npm ci --include=dev'
 const SCRIPTS_LEFT_OUT = 'because install scripts were left out (--ignore-scripts). Run:'
 
+const NOT_BUILT =
+  'This package was not built: a package from git never is. Install the tarball that npm pack makes in a clone'
+
 const has = path => existsSync(join(__dirname, '..', path))
 
 /** The program of the package `node` that is installed with a clone or beside this package, if this Node is too old. */
@@ -20,7 +23,10 @@ function newerNode() {
 
 /** Returns one sentence for the user, or undefined if Farthing can start. */
 function startProblem() {
-  if (!has('src')) return isTooOld() ? packageNodeProblem() : undefined
+  if (!has('src')) {
+    if (isTooOld()) return packageNodeProblem()
+    return has('dist/farthing.cjs') ? undefined : NOT_BUILT
+  }
   if (!has('node_modules')) return 'The packages are not installed. Run: npm ci'
   if (isTooOld()) return cloneNodeProblem()
   if (has('src/platform/web/assets/built')) return undefined

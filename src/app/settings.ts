@@ -237,6 +237,18 @@ function parseWebhookUrl(text: string): string | undefined {
 /** Parameters that other drivers take for the schema. This one ignores them, and the tables would go to another. */
 const SCHEMA = ['schema', 'currentSchema', 'search_path']
 
+const UNREADABLE =
+  ' cannot be read: percent-encode its user and password, and name a host, such as localhost, also before ?host=SOCKET'
+
+function isDecodable(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text)
+    return decodeURIComponent(username + password + pathname).length > 0
+  } catch {
+    return false
+  }
+}
+
 function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
   if (/^sqlite:.*\?\w+=/.test(text))
     return new Problem(' must name a file without parameters after a question mark')
@@ -244,7 +256,8 @@ function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
   // Node takes for the name of a file and SQLite for a URI.
   if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
-  if (!/^postgres(ql)?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+  if (!/^postgres(ql)?:\/\//i.test(text)) return undefined
+  if (!isDecodable(text)) return new Problem(UNREADABLE)
   const { searchParams } = new URL(text)
   const schema = SCHEMA.find(name => searchParams.has(name))
   if (schema === undefined) return { kind: 'postgres', url: text }

@@ -65,10 +65,15 @@ async function copyChecked(path: string, file: string): Promise<number> {
   } finally {
     for (const left of [unchecked, `${unchecked}-journal`]) rmSync(left, { force: true })
   }
-  const folder = openSync(dirname(file), 'r')
+  if (process.platform !== 'win32') syncFolder(dirname(file))
+  return payments
+}
+
+/** Keeps the name of a file through a power cut. Windows has no such call for folders. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
   fsyncSync(folder)
   closeSync(folder)
-  return payments
 }
 
 async function copy(path: string, file: string): Promise<void> {

@@ -78,10 +78,11 @@ function withWholeRefund(args: string[], pay: Command | CommandGroup | undefined
 
 /** A closed pipe is a success: `farthing listen --json | head -1` has printed its line. */
 export function endWithReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
+      throw error
+    })
 }
 
 const LONGEST_NAME = 23

@@ -15,7 +15,8 @@ export function writeProblems(error: unknown): void {
 /** Returns one line for the user: what is wrong and what to do. */
 export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, address, port, path } = error as Error & Record<string, unknown> // any of them may be missing
+  const { code, address, port, path, syscall } = error as Error & Record<string, unknown> // any of them may be missing
+  if (syscall === 'connect') return unreachable(error.message || String(code))
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another port`
   if (code === 'EACCES' && port)
     return `port ${port} needs more rights: set PORT to a port above 1023`
@@ -33,7 +34,7 @@ export function explainError(error: unknown): string {
     UNREACHABLE.has(String(code)) ||
     /connection timeout|Connection terminated/.test(error.message)
   )
-    return `PostgreSQL cannot be reached: ${error.message || code} (is it running? DATABASE_URL names it)`
+    return unreachable(error.message || String(code))
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
     return `PostgreSQL refuses: ${error.message} (DATABASE_URL names it)`
   if (/password must be a/.test(error.message))
@@ -41,10 +42,13 @@ export function explainError(error: unknown): string {
   return error.message
 }
 
+const unreachable = (reason: string): string =>
+  `PostgreSQL cannot be reached: ${reason} (is it running? DATABASE_URL names it)`
+
 function sqliteAdvice(error: unknown): string {
   const code = primaryCode(error)
   if (code === SQLITE.BUSY)
-    return 'another process has locked it: stop that process, or set DATABASE_URL'
+    return 'another process has locked it, or it is on a network share: stop that process, or set DATABASE_URL'
   if (code === SQLITE.READONLY || code === SQLITE.CANTOPEN)
     return 'this user must be able to write the file and its folder: see who owns them, or set DATABASE_URL'
   if (code === SQLITE.CORRUPT)

@@ -134,8 +134,16 @@ function refuseWithoutEffect(options: ListenOptions): void {
     throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
 
-const listenerName = ({ name }: ListenOptions): string =>
-  name ?? `${userInfo().username}-${hostname()}`
+const listenerName = ({ name }: ListenOptions): string => name ?? `${userName()}-${hostname()}`
+
+/** In a container the user may have a number only. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.()}`
+  }
+}
 
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {

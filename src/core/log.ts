@@ -63,7 +63,7 @@ const terminal = {
     const line = JSON.parse(text) as Line // pino wrote it
     const request = line.method && requestLine(line)
     const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
-    const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
+    const parts = [new Date(line.time).toISOString().slice(11, 19), alarm, line.msg ?? request]
     process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
     if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
   },
