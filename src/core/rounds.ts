@@ -7,28 +7,27 @@ type Line<Item> = { owner: string; items: Item[] }
 export function createRounds<Item>() {
   const lines = new Map<string, Line<Item>>()
   /** The lines that are not empty, in the order of their turns. */
-  const busy = new Map<string, Line<Item>>()
+  const busy: Line<Item>[] = []
   let current: Line<Item> | undefined
   let length = 0
 
   function next(): Item | undefined {
-    for (const line of busy.values()) {
-      current = line
-      length -= 1
-      const item = line.items.shift()
-      if (line.items.length === 0) {
-        busy.delete(line.owner)
-        if (lines.size > MOST_IDLE) lines.delete(line.owner)
-      }
-      return item
+    current = busy[0]
+    if (!current) return undefined
+    const { owner, items } = current
+    length -= 1
+    const item = items.shift()
+    if (items.length === 0) {
+      busy.shift()
+      if (lines.size > MOST_IDLE) lines.delete(owner)
     }
-    return undefined
+    return item
   }
 
   function pass(): void {
-    if (!current || busy.size < 2 || busy.get(current.owner) !== current) return
-    busy.delete(current.owner)
-    busy.set(current.owner, current)
+    if (!current || busy.length < 2 || busy[0] !== current) return
+    busy.shift()
+    busy.push(current)
   }
 
   return {
@@ -39,7 +38,7 @@ export function createRounds<Item>() {
         line = { owner, items: [] }
         lines.set(owner, line)
       }
-      if (line.items.push(item) === 1) busy.set(owner, line)
+      if (line.items.push(item) === 1) busy.push(line)
       length += 1
     },
     /** The next item of the owner who has the turn. */
