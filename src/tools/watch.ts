@@ -63,11 +63,11 @@ export function createWatch(ports: WatchPorts) {
   function schedule(): void {
     const now = performance.now()
     const isShared = elsewhere.size > 0 || now - othersSeen < BESIDE_OTHERS
-    const next = now + (isShared ? EVERY_BESIDE_OTHERS : EVERY)
-    if (due <= next) return
+    const ms = isShared ? EVERY_BESIDE_OTHERS : EVERY
+    if (due <= now + ms) return
     clearTimeout(timer)
-    due = next
-    timer = setTimeout(look, next - now).unref()
+    due = now + ms
+    timer = setTimeout(look, ms).unref()
   }
 
   async function look(): Promise<void> {
