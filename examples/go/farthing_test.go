@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-const limit, limitToStart = 5 * time.Second, 20 * time.Second
+const limit, limitToStart = 15 * time.Second, 20 * time.Second
 
 const getIt = "Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci."
 

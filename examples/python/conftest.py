@@ -17,7 +17,7 @@ from wsgiref import simple_server
 import pytest
 import receiver
 
-SECONDS = 5
+SECONDS = 15
 SECONDS_TO_START = 20
 HOST = os.environ.get("FARTHING_RECEIVER_HOST", "127.0.0.1")
 HOSTS = f"localhost,127.0.0.1,{HOST}"  # Over http, with any port.

@@ -79,7 +79,7 @@ public sealed class Farthing : IAsyncLifetime
 
 public sealed record Account(string Url, string Key, string Name)
 {
-    private static readonly HttpClient Client = new() { Timeout = TimeSpan.FromSeconds(5) };
+    private static readonly HttpClient Client = new() { Timeout = TimeSpan.FromSeconds(15) };
 
     /// <summary>An account that shares nothing with another test, and answers as GOV.UK Pay does.</summary>
     public async Task<Account> Make()

@@ -12,7 +12,7 @@ namespace Payments\Tests;
  */
 final class Farthing
 {
-    private const SECONDS = 5;
+    private const SECONDS = 15;
     private const SECONDS_TO_START = 20;
     private const GET_IT =
         'Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.';

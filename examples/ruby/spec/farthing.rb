@@ -14,7 +14,7 @@ require_relative '../receiver'
 # the one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host of the tests as
 # Farthing reaches it, if that is not 127.0.0.1.
 class Farthing
-  SECONDS = 5
+  SECONDS = 15
   SECONDS_TO_START = 20
   HOST = ENV.fetch('FARTHING_RECEIVER_HOST', '127.0.0.1')
   HOSTS = "localhost,127.0.0.1,#{HOST}" # Over http, with any port.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { HELD_WAITS } from '../../../src/core/budgets.ts'
+import { HELD_WAITS, TURN_WAIT_MS } from '../../../src/core/budgets.ts'
 import { RECONNECT_TIME } from '../../../src/pay/webhooks/listener.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { sweepListeners } from '../../../src/tools/deliver/listener-store.ts'
@@ -226,6 +226,7 @@ onEveryDatabase('A listener', { control: true }, service => {
   })
 
   test('a request for an attempt gives its place back when the database fails', async t => {
+    holdTimers(t, TURN_WAIT_MS - 1, TURN_WAIT_MS)
     const { database, clock, baseUrl } = service()
     const { webhook, next } = await listening({ ...service(), baseUrls: [baseUrl] })
     mockQueries(t, database, async (query, values) => {

@@ -30,7 +30,7 @@ final class Farthing {
     private static final String HOSTS = "localhost,127.0.0.1," + HOST;
     private static final String GET_IT =
         "Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.";
-    private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final int SECONDS_TO_START = 20;
     private static final HttpClient CLIENT = HttpClient.newBuilder().connectTimeout(LIMIT).build();
     private static final ObjectMapper MAPPER = new ObjectMapper();
