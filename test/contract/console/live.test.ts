@@ -1,6 +1,7 @@
 /** Live pages as an engine: what their script asks. test/browser/console-live.test.ts has what it then does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pages } from '../../../src/tools/console/pages.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { consoleOf, enter, type Shown } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -39,11 +40,18 @@ onEveryDatabase('A live page of the console', receiving, service => {
       `webhooks/${webhook.external_id}?delivery=SUCCESSFUL`,
       message,
     ]
-    const pages = new Map<string, Shown>()
-    for (const path of paths) pages.set(path, await browser.get(path))
+    for (const { path } of pages.filter(({ isLive }) => isLive)) {
+      const address = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '\\w+')}$`)
+      assert.ok(
+        paths.some(each => address.test(each)),
+        `${path} is live`,
+      )
+    }
+    const shown = new Map<string, Shown>()
+    for (const path of paths) shown.set(path, await browser.get(path))
     const changed = async () => {
       const found: string[] = []
-      for (const [path, page] of pages) {
+      for (const [path, page] of shown) {
         const { status } = await browser.look(path, page)
         assert.ok(status === 200 || status === 304, path)
         if (status === 200) found.push(path)

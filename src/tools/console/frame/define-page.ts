@@ -92,6 +92,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
     path: page.path,
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
+    isLive: page.live !== undefined,
     routes: (context: ConsoleContext): Route[] => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
