@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { SETTINGS } from '../src/app/settings.ts'
 import { createClient, sendUnchecked, webPayment } from './support/client.ts'
 import { runHere } from './support/command.ts'
@@ -50,7 +51,10 @@ describe('The command line', () => {
   test('Starting the service does not load commander, and prom-client only with a metrics port; every other command loads commander', async t => {
     const preload = join(tempFolder(), 'without-modules.mjs')
     writeFileSync(preload, WITHOUT_MODULES)
-    const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }
+    const env = {
+      DATABASE_URL: 'sqlite::memory:',
+      NODE_OPTIONS: `--import ${pathToFileURL(preload)}`,
+    }
     // The next test starts it without arguments.
     const started = await startProcess({ args: ['serve'], env, fromSources: true })
     t.after(() => started.kill())
@@ -72,7 +76,7 @@ describe('The command line', () => {
     const program = join(folder, 'service.mjs')
     writeFileSync(program, SERVICE)
     const SOURCES = new URL('../src/', import.meta.url).href
-    const env = { ...service, LOADED, SOURCES, NODE_OPTIONS: `--import ${preload}` }
+    const env = { ...service, LOADED, SOURCES, NODE_OPTIONS: `--import ${pathToFileURL(preload)}` }
     const started = await startProcess({ env, program })
     t.after(() => started.kill())
     const { baseUrl } = started
@@ -113,7 +117,7 @@ describe('The command line', () => {
     )
     const FARTHING_API_KEY = 'key_of_the_first_request'
     const env = { FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
-    const started = await startProcess({ env: { ...env, NODE_OPTIONS: `--require ${preload}` } })
+    const started = await startProcess({ env: { ...env, NODE_OPTIONS: `--require "${preload}"` } })
     t.after(() => started.kill())
     const paid = await createClient([started.baseUrl], FARTHING_API_KEY).post(
       '/v1/payments',

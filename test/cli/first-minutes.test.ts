@@ -125,7 +125,7 @@ describe('The first minutes', () => {
     const commands = printed(started.output())
     assert.match(
       commands[0] ?? '',
-      /^export FARTHING_API_KEY=\$\(DATABASE_URL=\S+ npm -s start -- keys create\)$/,
+      /^export FARTHING_API_KEY=\$\(DATABASE_URL=.+ npm -s start -- keys create\)$/,
     )
     const { code, stdout, stderr } = await inTerminal(commands.join('\n'), 0)
     assert.equal(code, 0, stderr)

@@ -194,19 +194,20 @@ describe('The blocks of the documents work when they are pasted', () => {
     mkdirSync(join(folder, 'var/lib'), { recursive: true })
     const PATH = `${folder}:${process.env.PATH}`
     const { run, start, farthing } = await terminals(t, { folder, env: { PATH } })
+    const here = folder.replaceAll(' ', '\\ ') // as shells read it
     const [executable = '', key = '', backup = '', restore = ''] = shellBlocks(
       'docs/shared-environment.md',
     ).map(block =>
       block
         .replaceAll('sudo -u farthing ', '')
         .replaceAll('-o farthing', `-o ${process.getuid?.()}`)
-        .replaceAll('/var/lib', join(folder, 'var/lib'))
-        .replaceAll('/backup', join(folder, 'backup')),
+        .replaceAll('/var/lib', `${here}/var/lib`)
+        .replaceAll('/backup', `${here}/backup`),
     )
     const first = await start(executable)
     await first.stop()
     const [made = ''] = /api_test_\w+/.exec(await run(key)) ?? []
-    const service = `DATABASE_URL=sqlite:${folder}/var/lib/farthing/farthing.db farthing`
+    const service = `DATABASE_URL=sqlite:${here}/var/lib/farthing/farthing.db farthing`
     const second = await start(service)
     await farthing('pay', made)
     await run(backup)

@@ -100,7 +100,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         const before = await contents()
         const sentence =
           kind === 'sqlite'
-            ? /^\S+farthing\.db is the database of another program, which has the table \w+: set DATABASE_URL to a database for Farthing alone, or unset it$/
+            ? /^.+farthing\.db is the database of another program, which has the table \w+: set DATABASE_URL to a database for Farthing alone, or unset it$/
             : /^the PostgreSQL database \w+ is that of another program, which has the table \w+ in the schema public: set DATABASE_URL to a database for Farthing alone, or unset it$/
         assert.match((await startProblem(url))?.message ?? '', sentence)
         assert.deepEqual(await contents(), before)
