@@ -238,7 +238,7 @@ function parseWebhookUrl(text: string): string | undefined {
 const SCHEMA = ['schema', 'currentSchema', 'search_path']
 
 const UNREADABLE =
-  ' cannot be read: percent-encode its user and password, and name a host, such as localhost, also before ?host=SOCKET'
+  ' cannot be read as postgres://USER:PASSWORD@HOST/DATABASE: percent-encode the user and the password, and name a host, such as localhost, also before ?host=SOCKET'
 
 function isDecodable(text: string): boolean {
   try {
