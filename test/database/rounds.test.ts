@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { READ_TURN_MS, STEP_BYTES } from '../../src/core/budgets.ts'
 import { workFor } from '../../src/core/guests.ts'
 import type { Database, Value } from '../../src/core/ports.ts'
+import { createRounds } from '../../src/core/rounds.ts'
 import { findWithin, where } from '../../src/platform/database/select.ts'
 import { connect } from '../../src/platform/database/sqlite/connection.ts'
 import { createReader } from '../../src/platform/database/sqlite/sqlite.ts'
@@ -35,6 +36,15 @@ test('A read waits for one step of each account that is busy, and not for all th
   assert.deepEqual(order.slice(0, 3), ['greedy', 'other', 'stranger'])
   await Promise.all([...greedy, ...other])
   close()
+})
+
+test('A batch of writes has one of each account in turn', () => {
+  const queue = createRounds<string>()
+  for (const write of ['1', '2', '3']) queue.add('greedy', `greedy ${write}`)
+  queue.add('other', 'other 1')
+  queue.add('stranger', 'stranger 1')
+  assert.deepEqual(queue.take(4), ['greedy 1', 'other 1', 'stranger 1', 'greedy 2'])
+  assert.deepEqual(queue.take(4), ['greedy 3'])
 })
 
 test('Work whose client has left ends with its next read, which is not made', async () => {
