@@ -173,13 +173,12 @@ function chaptersOf(
 const linesOf = (logger?: FastifyBaseLogger) => ({
   onFault: (error: unknown) => logger?.error({ err: error }, 'a delivery could not be recorded'),
   /** Nothing that the receiver wrote, such as a reason phrase, and of its address only the host. */
-  onAttempt({ event_type, payment_id, webhook_id, url, status, ...attempt }: RawAttempt) {
+  onAttempt({ event_type, payment_id, webhook_id, url, status, result, ms }: RawAttempt) {
     const callback_host = new URL(url).host
-    const result = status ?? attempt.result
-    const { ms } = attempt
+    const answer = status ?? result
     logger?.info(
-      { event_type, payment_id, webhook_id, callback_host, result, ms },
-      `${event_type} to ${callback_host}: ${result}, ${ms} ms`,
+      { event_type, payment_id, webhook_id, callback_host, result: answer, ms },
+      `${event_type} to ${callback_host}: ${answer}, ${ms} ms`,
     )
   },
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),

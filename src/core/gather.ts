@@ -2,8 +2,8 @@
 type Asked<Item, Result> = { item: Item } & Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
- * Calls for a key during a run share the next run, at most `most` together; where more wait, up to `atOnce` runs go on
- * side by side. `work` resolves to one result per item, in their order.
+ * Calls for a key in one turn of the event loop, or while it has `atOnce` runs, share the next run, at most `most` together.
+ * `work` resolves to one result per item, in their order.
  */
 export function createGathering<Item, Result>(
   most: number,
@@ -35,8 +35,7 @@ export function createGathering<Item, Result>(
     const line = lines.get(key) ?? { asked: [], runs: 0 }
     lines.set(key, line)
     line.asked.push({ item, resolve, reject })
-    const isFull = line.runs < atOnce && line.asked.length >= line.runs * most
-    if (line.runs === 0 || isFull) {
+    if (line.runs < atOnce && (line.asked.length - 1) % most === 0) {
       line.runs += 1
       void run(key)
     }
@@ -54,7 +53,7 @@ export function createSharing<Result>() {
 }
 
 /** How many places a statement may have for items: few numbers, so that few statements are prepared. */
-const SIZES = [1, 8, 64]
+const SIZES = [1, 2, 4, 8, 16, 32, 64]
 
 /** The items, with the last repeated, as many as one of `SIZES`. There are at most 64. */
 export function padded<Item>(items: Item[]): Item[] {

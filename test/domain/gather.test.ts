@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { createGathering, createSharing, inSizes } from '../../src/core/gather.ts'
 
-test('Calls during a run share the next one, and only a full run begins beside it', async () => {
+test('Calls of one turn, and calls during as many runs as there may be, share the next run', async () => {
   const runs: { items: number[]; end: () => void }[] = []
   const gather = createGathering(
     4,
@@ -14,22 +14,26 @@ test('Calls during a run share the next one, and only a full run begins beside i
     2,
   )
   const sizes = () => runs.map(({ items }) => items.length)
-  const ask = (count: number) =>
-    Array.from({ length: count }, (_, i) => gather('one', i)) as Promise<unknown>[]
-  const all = ask(1)
-  await setImmediate()
-  all.push(...ask(3))
-  await setImmediate()
-  assert.deepEqual(sizes(), [1])
-  all.push(...ask(1))
-  await setImmediate()
-  assert.deepEqual(sizes(), [1, 4])
-  all.push(...ask(9), gather('other', 0))
-  await setImmediate()
-  assert.deepEqual(sizes(), [1, 4, 1])
+  const all: Promise<unknown>[] = []
+  async function ask(count: number, key = 'one') {
+    all.push(...Array.from({ length: count }, (_, i) => gather(key, i)))
+    await setImmediate()
+  }
+  await ask(1)
+  await ask(3)
+  assert.deepEqual(sizes(), [1, 3], 'a run beside the first')
+  await ask(2)
+  await ask(7)
+  assert.deepEqual(sizes(), [1, 3], 'nine wait for one of two runs')
+  await ask(1, 'other')
+  assert.deepEqual(sizes(), [1, 3, 1], 'another key waits for neither')
   for (let ended = 0; ended < runs.length; await setImmediate()) runs[ended++]?.end()
   await Promise.all(all)
-  assert.deepEqual(sizes(), [1, 4, 1, 4, 4, 1])
+  assert.deepEqual(sizes(), [1, 3, 1, 4, 4, 1])
+  await ask(6, 'full')
+  assert.deepEqual(sizes().slice(6), [4, 2], 'more than one run has places for')
+  for (const { end } of runs.slice(6)) end()
+  await Promise.all(all)
 })
 
 test('Items are divided into the sizes of statements, each item once', () => {
@@ -37,7 +41,7 @@ test('Items are divided into the sizes of statements, each item once', () => {
   const parts = inSizes(items)
   assert.deepEqual(
     parts.map(({ length }) => length),
-    [64, 8, 8, 8, 8, 1, 1, 1, 1],
+    [64, 32, 4],
   )
   assert.deepEqual(parts.flat(), items)
 })

@@ -60,7 +60,7 @@ export type AtDatabase = {
   claim(claim: Statement): Promise<boolean>
 }
 
-/** Queries, and writes, that go on side by side for a room: with one after the other PostgreSQL is idle most of the time. */
+/** Queries, and writes, that go on side by side for a room: one after the other, each would wait for the commit of the one before. */
 const RUNS_AT_ONCE = 4
 
 /** Of each room. The many messages of one keep no other waiting. */
@@ -153,16 +153,19 @@ type Sent = Omit<Message, 'created' | 'body' | 'sent_as'> & { account: Account }
 export async function attempt(
   { send, time }: Pick<Ports, 'send' | 'time'>,
   { account, webhook_id, message_id, payment_id, event_type }: Sent,
-  { keepsAnswer = false, ...post }: Post,
+  post: Post,
   due?: AccountTime,
 ) {
   const started = performance.now()
   const began = time.wall()
   const at = due ?? time.now(account)
-  const result = await send({ ...post, keepsAnswer, account, webhook_id, message_id })
+  const result = await send({ ...post, account, webhook_id, message_id })
   const { cause, answer, redirected } = result
+  const { url, headers, body } = post
   const attempted = {
-    ...post,
+    url,
+    headers,
+    body,
     webhook_id,
     message_id,
     payment_id,

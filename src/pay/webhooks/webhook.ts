@@ -115,10 +115,15 @@ export function messagesFor(
   webhooks: Webhook[],
   newId: NewId,
 ): Message[] {
+  let shown: object | undefined
+  let text = ''
   return eventTypes.flatMap(event_type => {
     const subscribed = webhooks.filter(webhook => webhook.subscriptions.includes(event_type))
     if (subscribed.length === 0) return []
-    const text = JSON.stringify(messageResource[behaviour](resource, event_type))
+    const own = messageResource[behaviour](resource, event_type)
+    // The event types of a change may share it.
+    if (own !== shown) text = JSON.stringify(own)
+    shown = own
     return subscribed.map(({ webhook_id, room }) => {
       const message_id = newId(at, room)
       const fields = { message_id, created_date: iso(at), resource_id: payment_id, event_type }

@@ -5,7 +5,7 @@ import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
 /** One request. `body` is absent from a GET. */
 export type Hop = Omit<Post, 'body'> & { body: string | undefined }
 
-/** What a response says of the request that is to follow. */
+/** What a response says of the request that is to follow, if the hop has `redirects` or `repeats`. */
 export type Next = {
   location?: string | undefined
   retryAfter?: string | undefined
@@ -17,12 +17,9 @@ type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
 /** Each request keeps the rules for addresses, and has the timeout of its own. */
 export const createFollow =
   (sendOnce: SendOnce) =>
-  async ({
-    redirects,
-    repeats,
-    goesOn = async () => true,
-    ...post
-  }: Post): Promise<AttemptResult> => {
+  async (post: Post): Promise<AttemptResult> => {
+    const { redirects, repeats, goesOn = async () => true } = post
+    if (!redirects && !repeats) return sendOnce(post)
     async function ask(hop: Hop): ReturnType<SendOnce> {
       const result = await sendOnce(hop)
       if (!repeats?.statuses.includes(result.status_code ?? 0)) return result

@@ -81,7 +81,7 @@ export function createSend(options: SendOptions) {
   }
 
   const sendOnce = async (hop: Hop) => {
-    const { url: target, body, timeout = DEADLINE_MS, keepsAnswer = false, account } = hop
+    const { url: target, body, timeout = DEADLINE_MS, account } = hop
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
@@ -107,7 +107,7 @@ export function createSend(options: SendOptions) {
       })
       // A receiver that closed one idle connection has probably closed all of them.
       request.once('error', () => request.reusedSocket && dropIdle(agents, hostOf(url)))
-      const result = resultOf(request, began, keepsAnswer)
+      const result = resultOf(request, began, hop)
       request.end(body)
       return await result
     } catch {
@@ -147,7 +147,8 @@ export function createLookup(
 }
 
 /** Resolves at the status or the failure, whichever is first. Ignores later events. */
-function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
+function resultOf(request: ClientRequest, began: number, hop: Hop) {
+  const { keepsAnswer = false, redirects, repeats } = hop
   return new Promise<AttemptResult & { next?: Next }>(resolve => {
     let connected = false
     let handshaking = false
@@ -170,7 +171,8 @@ function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
       if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
     const settle = (response: Head, body?: Promise<Body>) => {
-      const result = { ...answered(response, elapsed()), next: nextOf(response) }
+      const result: AttemptResult & { next?: Next } = answered(response, elapsed())
+      if (redirects || repeats) result.next = nextOf(response)
       resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
     }
     request.on('response', response => settle(response, readToEnd(response, keepsAnswer)))
