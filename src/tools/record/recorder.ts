@@ -120,7 +120,7 @@ async function recordNow(
 }
 
 /** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
-const LONGEST_HOLD = 1_000
+export const LONGEST_HOLD = 1_000
 
 async function withinReason(writing: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()

@@ -10,6 +10,7 @@ import { testAccountName } from '../../../src/core/account.ts'
 import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
+import { LONGEST_HOLD } from '../../../src/tools/record/recorder.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { type Body, createClient } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
@@ -21,6 +22,7 @@ import { createLargePayments } from '../../support/large-payments.ts'
 import { copyMigratedDatabase } from '../../support/postgres.ts'
 import { flush, recorded } from '../../support/record.ts'
 import { onEveryDatabase, onSharedDatabases, type Service } from '../../support/service.ts'
+import { holdTimers } from '../../support/time.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -210,7 +212,8 @@ for (const name of ['exchanges', 'exchanges_by_account'])
   })
 
 onSharedDatabases('The record of a test account', { control: true }, service => {
-  test('a client that has a response finds its request, at every instance and in the console', async () => {
+  test('a client that has a response finds its request, at every instance and in the console', async t => {
+    holdTimers(t, LONGEST_HOLD - 1, LONGEST_HOLD) // no response leaves before its row
     const { api } = await testAccount(service(), await service().newAccount())
     const Cookie = (await signIn(service(), api)).cookie ?? ''
     for (const base of service().baseUrls)
