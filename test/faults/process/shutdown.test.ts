@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient, createOnce } from '../../support/client.ts'
@@ -89,11 +90,17 @@ const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
       code === 'ECONNREFUSED' ? code : `${code} ${message}`,
   )
 
-// Alone, and again if this process was held up: a client that is busy for longer than the half second of grace sends its
-// next request to a closed connection.
+const paymentsIn = (url: string): unknown => {
+  const database = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true })
+  return database.prepare('select count(*) as payments from payments').get()?.payments
+}
+
+// Alone. A client that is held up for longer than the half second of grace sends its next request to a closed connection, so
+// where this process was, only what the service did counts.
 test('On SIGTERM the service responds to every request that was sent, and exits with 0', async t => {
-  for (let longest = Infinity; longest > MOST_DELAY_MS; ) {
-    const service = await start(t)
+  for (let tries = 0, longest = Infinity; longest > MOST_DELAY_MS && tries < 3; tries++) {
+    const database = tempDatabase()
+    const { service } = await serve(t, database)
     const counts: Counts = { answered: 0, refused: 0, lost: [] }
     const delay = monitorEventLoopDelay()
     delay.enable()
@@ -101,6 +108,7 @@ test('On SIGTERM the service responds to every request that was sent, and exits 
     while (counts.answered < 500) await pause(5)
     assert.deepEqual(await service.terminate(), { code: 0, signal: null })
     await Promise.all(load)
+    assert.equal(paymentsIn(database), counts.answered)
     await pause(50) // a delay counts once it is over
     delay.disable()
     longest = delay.max / 1e6
