@@ -21,7 +21,6 @@ export type Attack = {
   fill?: (attacked: Attacked) => Promise<unknown>
   /** Returns what came of it, and throws if it is not what should. */
   run: (attacked: Attacked) => Promise<string>
-  end?: () => Promise<unknown>
   /** The watch creates payments too. */
   creates?: boolean
   /** The most that the watch may see. */
@@ -32,7 +31,7 @@ export type Attack = {
 
 /** Returns what was seen, and whether all bars held. */
 async function watch(attack: Attack) {
-  const { url = tempDatabase, fill, end, creates = false, bars, mayFail = false } = attack
+  const { url = tempDatabase, fill, creates = false, bars, mayFail = false } = attack
   const accounts = { FARTHING_API_KEY, FARTHING_API_KEYS: `attacker=${ATTACKER}` }
   const settings = { FARTHING_CALLBACK_HOSTS: 'localhost', FARTHING_CONTROL: 'true' }
   const DATABASE_URL = await url()
@@ -53,7 +52,6 @@ async function watch(attack: Attack) {
     return { line, isHeld }
   } finally {
     await service.kill()
-    await end?.()
   }
 }
 
