@@ -64,8 +64,7 @@ function fillVolume(seconds: number): Attack {
       const agent = new http.Agent({ keepAlive: true })
       const pay = async () => {
         while (performance.now() < until + 5_000) {
-          const outcome = await createOnce(service.baseUrl, agent, other.key).then(
-            ({ status }) => status,
+          const outcome = await createOnce(service.baseUrl, agent, other.key).catch(
             error => error.message,
           )
           statuses[outcome] = (statuses[outcome] ?? 0) + 1

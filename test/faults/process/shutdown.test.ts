@@ -83,10 +83,8 @@ async function hammer(baseUrl: string, counts: Counts): Promise<void> {
 
 /** A status, or why there is none. */
 const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
-  createOnce(baseUrl, agent, KEY).then(
-    ({ status }) => status,
-    ({ code, message }: NodeJS.ErrnoException) =>
-      code === 'ECONNREFUSED' ? code : `${code} ${message}`,
+  createOnce(baseUrl, agent, KEY).catch(({ code, message }: NodeJS.ErrnoException) =>
+    code === 'ECONNREFUSED' ? code : `${code} ${message}`,
   )
 
 // Alone, and again if this process was held up: a client that is busy for longer than the half second of grace sends its
