@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brandId, mockCard, submittedCard } from '../../src/pay/card.ts'
+import { isExpired } from '../../src/pay/differences/values.ts'
 import { MOCK_CARD } from '../support/expected-payment.ts'
 
 /** The leading digits of each brand, and the id of the brand in the card_brand filter. */
@@ -38,6 +39,15 @@ describe('Cards: submitted card', () => {
     for (const [, brand, id] of brands) assert.equal(brandId(brand), id)
     assert.equal(brandId('visa'), undefined)
   })
+})
+
+test('an expiry date is over half a day after its month, so that no time zone makes a difference', () => {
+  for (const [now, expected] of [
+    ['2026-08-31T23:59:59.999Z', false],
+    ['2026-09-01T11:59:59.999Z', false],
+    ['2026-09-01T12:00:00.000Z', true],
+  ] as const)
+    assert.equal(isExpired('08/26', Date.parse(now)), expected, now)
 })
 
 describe('Cards: mock card of the hosted pages', () => {
