@@ -153,7 +153,7 @@ async function runCycles(
     for (const workload of both) workload.stop() // a short crash does not cut off every client
     await work
     for (const workload of both) {
-      unanswered += unansweredOf(workload)
+      unanswered += workload.unanswered()
       // After the last crash all are checked.
       if (cycle < cycles) await workload.check([...workload.touched, ...sample(workload, random)])
       else await workload.check()
@@ -168,9 +168,6 @@ async function runCycles(
   })
   return report(cycles)
 }
-
-const unansweredOf = ({ ledger, touched }: Workload): number =>
-  ledger.lost.length + [...touched].filter(({ unknown }) => unknown !== undefined).length
 
 function sample({ ledger }: Workload, random: Random): Entry[] {
   const all = [...ledger.entries.values()]
