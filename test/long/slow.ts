@@ -1,11 +1,12 @@
 /**
  * Runs the whole suite as on slow machines, and with timers that fire sooner and later: no test may depend on how much
- * happens before a timer fires.
+ * happens before a timer fires. `npm run test:long -- slow` makes five runs of each kind. `node test/long/slow.ts LOG
+ * [RUNS [KIND ...]]` makes as many of these kinds, and writes a line for each to the file too.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isStopped, processTree, signal } from '../support/process-tree.ts'
@@ -30,20 +31,34 @@ export const job: Job = {
   title: 'The whole suite on one core, at a quarter of the speed, and with other timers',
   async run({ scale }) {
     const runs = Math.ceil(5 * scale)
-    const folder = mkdtempSync(join(tmpdir(), 'farthing-slow-'))
-    let green = true
-    for (let nth = 1; nth <= runs; nth++)
-      for (const [name, kind] of Object.entries(kinds)) {
-        const output = join(folder, `${name}-${nth}`)
-        const code = await runSuite(kind, output)
-        const failed = failedTests(readFileSync(output, 'utf8'))
-        if (code !== 0) green = false
-        const result = code === 0 ? 'green' : `${failed.join('; ') || 'stopped'} (${output})`
-        console.log(`${new Date().toISOString()} ${name} ${nth}: ${result}`)
-      }
-    assert.ok(green, 'see above')
+    assert.ok(await runAll(runs, Object.keys(kinds), console.log), 'see above')
     return `${runs} runs of each`
   },
+}
+
+/** Resolves to whether all were green. */
+async function runAll(
+  runs: number,
+  names: string[],
+  note: (line: string) => void,
+): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-slow-'))
+  let green = true
+  for (let nth = 1; nth <= runs; nth++)
+    for (const name of names) {
+      const began = performance.now()
+      const kind = kinds[name]
+      if (!kind)
+        throw new Error(`no such kind: ${name} (there are ${Object.keys(kinds).join(', ')})`)
+      const output = join(folder, `${name}-${nth}`)
+      const code = await runSuite(kind, output)
+      const failed = failedTests(readFileSync(output, 'utf8'))
+      if (code !== 0) green = false
+      const result = code === 0 ? 'green' : `${failed.join('; ') || 'stopped'} (${output})`
+      const took = Math.round((performance.now() - began) / 1_000)
+      note(`${new Date().toISOString()} ${name} ${nth}: ${took} s, ${result}`)
+    }
+  return green
 }
 
 /** With a PostgreSQL of its own, which is slowed too. Resolves to the exit code. */
@@ -85,4 +100,13 @@ function slow(suite: ChildProcess): void {
     }, STOPPED)
   }
   hold()
+}
+
+if (import.meta.main) {
+  const [log = '/dev/null', runs = '5', ...names] = process.argv.slice(2)
+  const green = await runAll(Number(runs), names.length > 0 ? names : Object.keys(kinds), line => {
+    console.log(line)
+    appendFileSync(log, `${line}\n`)
+  })
+  process.exitCode = green ? 0 : 1
 }
