@@ -187,29 +187,3 @@ for (const [kind, newUrl] of Object.entries(kinds))
 
     test('passes its own check while it works', () => database.check())
   })
-
-for (const kind of ['sqlite', 'postgres'] as const)
-  describe(`Two instances on one database (${kind})`, () => {
-    test('see each other’s writes, and exactly one wins a compare-and-swap', async () => {
-      const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
-      const [one, two] = [await openAt(url), await openAt(url)]
-      try {
-        for (let version = 0; version < 10; version++) {
-          if (version === 0) assert.equal(await one.write([insert('m1')]), true)
-          const won = await Promise.all([
-            one.write([swap('m1', version, 'one'), insert(`m one ${version}`)]),
-            two.write([swap('m1', version, 'two'), insert(`m two ${version}`)]),
-          ])
-          assert.deepEqual([...won].sort(), [false, true])
-          const reads = await Promise.all(
-            [one, two].map(each => each.query('select * from api_keys order by key_id')),
-          )
-          assert.deepEqual(reads[0], reads[1])
-          assert.equal(reads[0]?.length, version + 2)
-        }
-      } finally {
-        await one.close()
-        await two.close()
-      }
-    })
-  })

@@ -42,6 +42,13 @@ const SECOND_STEP = new URL(
   import.meta.url,
 )
 
+const keyNamed = (name: string) => [
+  {
+    sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)',
+    values: [name],
+  },
+]
+
 const steps = (database: Database) =>
   database.query<{ number: number; name: string }>(
     'select number, name from migrations order by number',
@@ -74,8 +81,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         made.map(step => step.number),
         made.map((_, i) => i + 1),
       )
-      const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
-      await first.write([{ sql, values: ['kept', 'a', 'b', 1] }])
+      await first.write(keyNamed('kept'))
       await first.close()
       const again = await open(url)
       assert.deepEqual(await steps(again), made)
@@ -158,18 +164,14 @@ describe('A SQLite file', () => {
 
   test('A database in memory is not shared: every connection gets an empty one', async () => {
     const [memory, another] = [await open('sqlite::memory:'), await open('sqlite::memory:')]
-    const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
-    await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
+    await memory.write(keyNamed('a'))
     assert.equal((await another.query('select * from api_keys')).length, 0)
   })
 
   test('A database is closed after the writes that were under way', async () => {
     for (const url of [`sqlite:${newFile()}`, 'sqlite::memory:']) {
       const database = await open(url)
-      const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)'
-      const writes = Array.from({ length: 600 }, (_, i) =>
-        database.write([{ sql, values: [`${i}`] }]),
-      )
+      const writes = Array.from({ length: 600 }, (_, i) => database.write(keyNamed(`${i}`)))
       await database.close()
       assert.deepEqual(await Promise.all(writes), Array(600).fill(true))
     }

@@ -165,21 +165,24 @@ test('an account uses at most 8 of the 10 connections, so that a read of another
   await Promise.all(greedy)
 })
 
-test('a server that gives fewer connections than the pool wants fails no read and no write: they wait for those that are there', async t => {
+/** The address of a database for a role that gets so many connections, and a table `a` that it may use. */
+async function addressWithLimit(t: TestContext, connections: number): Promise<string> {
   const url = new URL(await createPostgresDatabase())
   const role = url.pathname.slice(1)
   const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
   await owner.query('create table a (b integer primary key)')
-  await owner.query(`create role ${role} login password 'few' connection limit 3`)
+  await owner.query(`create role ${role} login password 'few' connection limit ${connections}`)
   await owner.query(`grant all on a to ${role}`)
-  Object.assign(url, { username: role, password: 'few' })
-  const few = openPostgres({ url: url.href, onConnectionError: assert.ifError })
   t.after(async () => {
-    await few.close()
     await owner.query(`drop owned by ${role}`)
     await owner.query(`drop role ${role}`)
     await owner.close()
   })
+  return Object.assign(url, { username: role, password: 'few' }).href
+}
+
+test('a server that gives fewer connections than the pool wants fails no read and no write: they wait for those that are there', async t => {
+  const few = await opened(t, await addressWithLimit(t, 3))
   const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
   const work = Array.from({ length: 60 }, (_, i) =>
     i % 3 === 0 ? few.write([insert(2 * i), insert(2 * i + 1)]) : few.query('select b from a'),
@@ -189,18 +192,9 @@ test('a server that gives fewer connections than the pool wants fails no read an
 })
 
 test('a server without any connection left is waited for, and then the error says so', async t => {
-  const url = new URL(await createPostgresDatabase())
-  const role = url.pathname.slice(1)
-  const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
-  await owner.query(`create role ${role} login password 'one' connection limit 1`)
-  Object.assign(url, { username: role, password: 'one' })
-  const first = openPostgres({ url: url.href, onConnectionError: assert.ifError })
-  const second = openPostgres({ url: url.href, onConnectionError: assert.ifError })
-  t.after(async () => {
-    await second.close()
-    await owner.query(`drop role ${role}`)
-    await owner.close()
-  })
+  const url = await addressWithLimit(t, 1)
+  const first = openPostgres({ url, onConnectionError: assert.ifError })
+  const second = await opened(t, url)
   await first.query('select 1 as one')
   await assert.rejects(second.query('select 1 as one'), { code: '53300' })
   const waiting = second.query('select 1 as one')

@@ -175,10 +175,6 @@ describe('Transitions of a payment', () => {
       assert.equal(advance(captured, trigger, LATER), undefined)
   })
 
-  test('under the specification confirm moves a payment only after success was chosen', () => {
-    assert.equal(advance(samplePayment('started'), 'confirm', LATER), undefined)
-  })
-
   test('the choice of success is stored, and removed by the next trigger', () => {
     const chosen = advance(samplePayment('started'), 'choose_success', LATER)?.after
     assert.equal(chosen?.success_chosen, true)
@@ -190,24 +186,5 @@ describe('Transitions of a payment', () => {
     const before = samplePayment('started')
     const change = advance(before, 'cancel', CREATED - 5000)
     assert.equal(change?.after.events.at(-1)?.at, before.events.at(-1)?.at)
-  })
-
-  test('a payment keeps the card of the trigger that submits one', () => {
-    const card = { card_type: 'credit', cardholder_name: 'A Caller' } as const
-    assert.deepEqual(advance(samplePayment('created'), 'authorise', LATER, card)?.after.card, card)
-    const kept = samplePayment('capturable', {}, { card })
-    assert.deepEqual(advance(kept, 'cancel', LATER)?.after.card, card)
-    const cancelled = advance(samplePayment('created'), 'choose_cancel', LATER)
-    assert.equal(cancelled?.after.card, undefined)
-  })
-
-  test('the hosted pages submit the mock card, whatever card is passed', () => {
-    const before = samplePayment('started', {}, { success_chosen: true })
-    const passed = { card_type: 'debit', last_digits_card_number: '0002' } as const
-    for (const trigger of ['confirm', 'choose_declined', 'choose_error'] as const) {
-      const card = advance(before, trigger, LATER, passed)?.after.card
-      assert.equal(card?.last_digits_card_number, '4242', trigger)
-    }
-    assert.equal(advance(before, 'cancel', LATER, passed)?.after.card, undefined)
   })
 })

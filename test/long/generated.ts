@@ -1,5 +1,4 @@
 /** What `npm test` does with one seed or one choice, with many others. */
-import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -7,14 +6,11 @@ import { attack, sendNowhere } from '../faults/hostile.ts'
 import { attackBytes } from '../faults/hostile-bytes.ts'
 import { explore } from '../faults/model-explore.ts'
 import { runRaces } from '../faults/race.ts'
-import { checkCurl } from '../recorder/curl.ts'
-import { tempFolder } from '../support/folders.ts'
-import { pack } from '../support/packed.ts'
 import { databaseKinds, startService } from '../support/service.ts'
 import type { Jobs } from './run.ts'
 
-/** Commands, and rounds of races, after which the services begin on empty databases; commands in one script of curl. */
-const AT_ONCE = { commands: 50_000, rounds: 1_000, curl: 500 }
+/** Commands, and rounds of races, after which the services begin on empty databases. */
+const AT_ONCE = { commands: 50_000, rounds: 1_000 }
 /** More seeds than one exploration uses. */
 const SEEDS_AT_ONCE = 10_000
 
@@ -65,18 +61,6 @@ export const jobs: Jobs = {
       return `${requests} generated and ${damaged} damaged requests on each database`
     },
   },
-  curl: {
-    title: 'hostile exchanges, sent again with their curl commands through sh',
-    async run({ seed, scale }) {
-      let [made, offered] = [0, 0]
-      for (let part = 0; made < 5_000 * scale; part++) {
-        const count = Math.min(AT_ONCE.curl, 5_000 * scale - made)
-        offered += await checkCurl(count, seed + part)
-        made += count
-      }
-      return `${made} exchanges, ${offered} of them offered as curl`
-    },
-  },
   properties: {
     title: 'property tests with other seeds',
     async run({ seed, scale }) {
@@ -89,15 +73,6 @@ export const jobs: Jobs = {
         console.log(`seed ${env.FARTHING_TEST_SEED}`)
       }
       return `${files.length} files, ${rounds} seeds each`
-    },
-  },
-  reproducible: {
-    title: 'two builds of the package have the same bytes',
-    async run() {
-      const tarballs = [await pack(tempFolder()), await pack(tempFolder())]
-      const [first, second] = tarballs.map(({ tarball }) => readFileSync(tarball))
-      assert.ok(first?.equals(second ?? Buffer.alloc(0)))
-      return `2 packages of ${Math.round((first?.length ?? 0) / 1000)} kB`
     },
   },
 }

@@ -121,12 +121,11 @@ export async function sendUnchecked(
   return withBody(await exchange(method, url, all, sent, false))
 }
 
-/** Creates a payment over a connection of `agent`. Rejects if the response is cut off. */
-export async function createOnce(baseUrl: string, agent: http.Agent, key = '') {
+/** Creates a payment over a connection of `agent`. Resolves to the status, and rejects if the response is cut off. */
+export async function createOnce(baseUrl: string, agent: http.Agent, key = ''): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const body = JSON.stringify(webPayment)
-  const answer = await exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent)
-  return { status: answer.status, retryAfter: answer.headers.get('retry-after') }
+  return (await exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent)).status
 }
 
 /** With the body parsed, if it is JSON. */

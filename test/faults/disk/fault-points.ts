@@ -113,11 +113,10 @@ export async function judgeStopped(service: FarthingProcess, exit: Exit | undefi
 export async function judgeFull(
   service: FarthingProcess,
   exit: Exit | undefined,
-  { ledger, touched }: Workload,
+  workload: Workload,
 ) {
   assert.equal(exit, undefined, `the process must not end: ${service.output()}`)
-  const unanswered = [...touched].some(({ unknown }) => unknown) || ledger.lost.length > 0
-  if (!unanswered) return
+  if (workload.unanswered() === 0) return
   const api = createClient([service.baseUrl], KEY)
   const ready = async () => (await api.get('/readyz')).status
   assert.equal(await ready(), 503)

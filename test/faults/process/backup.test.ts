@@ -112,39 +112,29 @@ test('A backup overwrites no file, and says why it cannot copy', async () => {
   other.exec('create table recipes (name text)')
   other.close()
   writeFileSync(join(folder, 'taken.db.part'), 'precious')
-  const run = async (DATABASE_URL: string, ...args: string[]) => {
+  const at = (name: string) => join(folder, name)
+  const cases: [database: string, names: string[], says: RegExp][] = [
+    [there, ['there.db'], /^1 farthing: .*there\.db exists: name a new file\n$/],
+    [at('missing.db'), ['copy.db'], /^1 farthing: there is no database at .*missing\.db .*\n$/],
+    [there, ['text.db'], /^1 farthing: the SQLite database .*there\.db cannot be used: .*\n$/],
+    [foreign, ['copy.db'], /^1 .*foreign\.db is the database of another program, .*\n$/],
+    [source, ['taken.db'], /^1 .*taken\.db\.part was left by a backup .*: delete it .*\n$/],
+    [source, ['no-such-folder/copy.db'], /^1 .*: the copy cannot be made: .*no-such-folder.*\n$/],
+    [source, [], /^2 farthing: missing required argument 'file'\n/],
+    [source, ['a.db', 'b.db'], /^2 farthing: too many arguments for 'backup'/],
+    [':memory:', ['copy.db'], /^1 farthing: DATABASE_URL is sqlite::memory:.*\n$/],
+  ]
+  const run = async (DATABASE_URL: string, names: string[], says: RegExp) => {
+    const args = ['backup', ...names.map(at)]
     const { code, stderr, stdout } = await runHere({ env: { DATABASE_URL }, args })
-    return `${code} ${stdout || stderr}`
+    assert.match(`${code} ${stdout || stderr}`, says)
   }
-  const [exists, missing, text, alien, taken, nowhere, postgres, memory, none, two] =
-    await Promise.all([
-      run(`sqlite:${there}`, 'backup', there),
-      run(`sqlite:${join(folder, 'missing.db')}`, 'backup', join(folder, 'copy.db')),
-      run(`sqlite:${there}`, 'backup', join(folder, 'copy-of-text.db')),
-      run(`sqlite:${foreign}`, 'backup', join(folder, 'copy-of-foreign.db')),
-      run(`sqlite:${source}`, 'backup', join(folder, 'taken.db')),
-      run(`sqlite:${source}`, 'backup', join(folder, 'no-such-folder', 'copy.db')),
-      run('postgres://u@127.0.0.1/d', 'backup', join(folder, 'copy.db')),
-      run('sqlite::memory:', 'backup', join(folder, 'copy.db')),
-      run(`sqlite:${source}`, 'backup'),
-      run(`sqlite:${source}`, 'backup', join(folder, 'a.db'), join(folder, 'b.db')),
-    ])
-  assert.match(exists, /^1 farthing: .*there\.db exists: name a new file\n$/)
-  assert.match(missing, /^1 farthing: there is no database at .*missing\.db .*\n$/)
-  assert.match(text, /^1 farthing: the SQLite database .*there\.db cannot be used: .*\n$/)
+  await Promise.all(cases.map(([path, names, says]) => run(`sqlite:${path}`, names, says)))
+  const postgres = /^1 farthing: backup copies SQLite files only\. For PostgreSQL use pg_dump\n$/
+  await run('postgres://u@127.0.0.1/d', ['copy.db'], postgres)
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.part')),
     ['taken.db.part'],
   )
-  assert.match(alien, /^1 farthing: .*foreign\.db is the database of another program, .*\n$/)
-  assert.match(taken, /^1 farthing: .*taken\.db\.part was left by a backup .*: delete it .*\n$/)
-  assert.equal(readFileSync(join(folder, 'taken.db.part'), 'utf8'), 'precious')
-  assert.match(nowhere, /^1 farthing: the copy cannot be made: .*no-such-folder.*\n$/)
-  assert.match(none, /^2 farthing: missing required argument 'file'\n/)
-  assert.match(two, /^2 farthing: too many arguments for 'backup'/)
-  assert.match(
-    postgres,
-    /^1 farthing: backup copies SQLite files only\. For PostgreSQL use pg_dump\n$/,
-  )
-  assert.match(memory, /^1 farthing: DATABASE_URL is sqlite::memory:.*\n$/)
+  assert.equal(readFileSync(at('taken.db.part'), 'utf8'), 'precious')
 })

@@ -22,7 +22,7 @@ const LIMIT = 128
 
 async function exhaustDescriptors(fromSources: boolean): Promise<void> {
   const wrapper = ['sh', '-c', `ulimit -n ${LIMIT}; exec "$0" "$@"`]
-  const env = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent', FARTHING_CONTROL: 'true' }
+  const env = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn', FARTHING_CONTROL: 'true' }
   const service = await startProcess({ wrapper, env, fromSources })
   // This connection is there before all others.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -47,6 +47,8 @@ async function exhaustDescriptors(fromSources: boolean): Promise<void> {
     for (const path of PATHS) if ((await ask(path)) === 500) refused.push(path)
     for (const path of ['/openapi.json', `/assets/${assets.css}`])
       assert.ok(refused.includes(path), `${path} was read without a file descriptor`)
+    while (!service.output().includes('may open no further file')) await setTimeout(20)
+    assert.match(service.output(), /no further file: \d+ connections are open"/)
     for (const socket of sockets) socket.destroy()
     while (inUse() > LIMIT - sockets.length / 4) await setTimeout(20)
     for (const path of PATHS)
@@ -58,7 +60,7 @@ async function exhaustDescriptors(fromSources: boolean): Promise<void> {
   }
 }
 
-test('What could not be read while all file descriptors were in use is served at the next request', () =>
+test('The log says when the process may open no further file, and what could not be read then is served at the next request', () =>
   exhaustDescriptors(false))
 
 test('What could not be loaded from the sources while all file descriptors were in use is served at the next request', () =>
