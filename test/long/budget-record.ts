@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict'
-import type http from 'node:http'
+import http from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { assertOnly, storm } from '../faults/process/storm.ts'
-import { type Attack, runAttacks } from '../support/attacked.ts'
-import { sendUnchecked } from '../support/client.ts'
+import { type Attack, type Attacked, runAttacks } from '../support/attacked.ts'
+import { createOnce, sendUnchecked } from '../support/client.ts'
 import { tempDatabase, tempFolder } from '../support/folders.ts'
-import { cancelledPayment } from '../support/journeys.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Job } from './run.ts'
 
 /** What one account can do to the record, and what the others notice. */
 export const job: Job = {
-  title: 'a full volume, and a full record (SQLite)',
+  title: 'a full volume, a full record, and waits over it (SQLite)',
   run: ({ scale }) =>
     runAttacks({
       'full volume': fillVolume(Math.max(5, Math.ceil(60 * scale))),
       // Different ones: equal requests share one look.
-      '50 pages of a full record at once': ofFullRecord(
-        50,
-        nth => `/control/requests?limit=${500 - nth}`,
+      '50 pages of a full record at once': ofFullRecord(at =>
+        all(at, 50, nth => `/control/requests?limit=${500 - nth}`),
       ),
-      '20 checks of a full record at once': ofFullRecord(20, () => '/control/check'),
+      '20 checks of a full record at once': ofFullRecord(at => all(at, 20, () => '/control/check')),
+      waits: { ...ofFullRecord(waitIdly), bars: {}, mayFail: true },
     }),
 }
 
@@ -30,7 +29,7 @@ const LARGE_HEADERS = Object.fromEntries(
   Array.from({ length: 20 }, (_, i) => [`X-Large-${i}`, 'v '.repeat(1_600)]),
 )
 
-/** Sends by hand as fast as it can to a receiver with large headers, on a volume of 300 MB: no payment is refused. */
+/** Sends by hand as fast as it can to a receiver with large headers, on a volume of 300 MB, while others pay. */
 function fillVolume(seconds: number): Attack {
   const folder = tempFolder()
   const mount = `mount -t tmpfs -o size=300m tmpfs ${folder} && exec "$@"`
@@ -38,24 +37,46 @@ function fillVolume(seconds: number): Attack {
     url: () => `sqlite:${folder}/farthing.db`,
     wrapper: ['unshare', '-m', 'sh', '-c', mount, 'sh'],
     bars: {},
-    creates: true,
-    async run({ service, api }) {
+    mayFail: true,
+    async run({ service, api, other }) {
       const onRequest = ({ response }: { response: http.ServerResponse }) =>
         response.writeHead(200, LARGE_HEADERS).end()
       const receiver = await startReceiver({ plain: true, onRequest })
       const made = await api.post('/v1/webhooks', { callback_url: receiver.url })
       assert.equal(made.status, 201, made.text)
-      await cancelledPayment(api)
-      const url = `${service.baseUrl}/control/messages?wait=5000`
-      const [message] = (await sendUnchecked(url, { key: api.key })).body.results
-      const path = `/control/messages/${message.message_id}/send`
-      const send = { method: 'POST', path, body: '{"times":10}', count: 16, connections: 16 }
+      const { payment_id } = await api.createPayment()
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const messages = `${service.baseUrl}/control/messages`
+      const { key } = api
+      const [message] = (await sendUnchecked(`${messages}?wait=5000`, { key })).body.results
+      const until = performance.now() + seconds * 1_000
       let sent = 0
-      for (const until = performance.now() + seconds * 1_000; performance.now() < until; )
-        sent += 10 * ((await storm(service, api, send)).outcomes[200] ?? 0)
-      await setTimeout(5_000)
+      const flood = async () => {
+        const json = { times: 10 }
+        while (performance.now() < until) {
+          const path = `${messages}/${message.message_id}/send`
+          const { status } = await sendUnchecked(path, { key, method: 'POST', json })
+          if (status === 200) sent += 10
+          else await setTimeout(20)
+        }
+      }
+      const statuses: Record<string, number> = {}
+      const agent = new http.Agent({ keepAlive: true })
+      const pay = async () => {
+        while (performance.now() < until + 5_000) {
+          const outcome = await createOnce(service.baseUrl, agent, other.key).then(
+            ({ status }) => status,
+            error => error.message,
+          )
+          statuses[outcome] = (statuses[outcome] ?? 0) + 1
+          await setTimeout(10)
+        }
+      }
+      await Promise.all([...Array.from({ length: 16 }, flood), pay()])
+      agent.destroy()
       await receiver.close()
-      return `volume of 300 MB: ${sent} sends by hand with 64 KB of headers in ${seconds} s`
+      assert.deepEqual(Object.keys(statuses), ['201'], JSON.stringify(statuses))
+      return `volume of 300 MB: ${sent} sends by hand with 64 KB of headers in ${seconds} s, ${statuses[201]} creates`
     },
   }
 }
@@ -88,7 +109,7 @@ async function fillRecord(database: string): Promise<void> {
   file.close()
 }
 
-function ofFullRecord(count: number, path: (nth: number) => string): Attack {
+function ofFullRecord(run: Attack['run']): Attack {
   const DATABASE_URL = tempDatabase()
   return {
     url: () => DATABASE_URL,
@@ -98,10 +119,48 @@ function ofFullRecord(count: number, path: (nth: number) => string): Attack {
       await setTimeout(1_000)
       await fillRecord(DATABASE_URL)
     },
-    async run({ service, api }) {
-      const { outcomes, said, largest } = await storm(service, api, { path, count })
-      assertOnly(outcomes)
-      return `${said}, ${largest} bytes at most`
-    },
+    run,
   }
+}
+
+async function all({ service, api }: Attacked, count: number, path: (nth: number) => string) {
+  const { outcomes, said, largest } = await storm(service, api, { path, count })
+  assertOnly(outcomes)
+  return `${said}, ${largest} bytes at most`
+}
+
+const READS = 100
+
+/** Reads of another account with 50 waits of one account over 9,000 rows, and without, in turn. */
+async function waitIdly({ service, api, other }: Attacked): Promise<string> {
+  const { payment_id } = await other.createPayment()
+  // A mean, in steady steps: waits that look together leave gaps, in which a burst of reads would find its way.
+  const mean = async () => {
+    let sum = 0
+    for (let i = 0; i < READS; i++) {
+      const began = performance.now()
+      assert.equal((await other.get(`/v1/payments/${payment_id}`)).status, 200)
+      sum += performance.now() - began
+      await setTimeout(20)
+    }
+    return sum / READS
+  }
+  await mean()
+  const ratios: number[] = []
+  const means: string[] = []
+  for (let round = 0; round < 5; round++) {
+    const without = await mean()
+    const path = (nth: number) => `/control/requests?status=599&limit=${nth + 1}&wait=10000`
+    const waits = storm(service, api, { path, count: 50, leaveAfter: 9_000 })
+    await setTimeout(2_000)
+    const beside = await mean()
+    await waits
+    await setTimeout(500)
+    ratios.push(beside / without)
+    means.push(`${without.toFixed(1)} and ${beside.toFixed(1)}`)
+  }
+  const ratio = ratios.sort((a, b) => a - b)[2] ?? Infinity
+  const said = `50 idle waits over ${ROWS} rows: reads of others in ms (mean) without and with ${means.join(', ')}: ${ratio.toFixed(2)} times`
+  assert.ok(ratio <= 2, said)
+  return said
 }

@@ -1,4 +1,9 @@
+import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
+import {
+  type CrashablePostgres,
+  startCrashablePostgres,
+} from '../faults/process/postgres-server.ts'
 import { assertOnly, type Outcomes, spoken, storm } from '../faults/process/storm.ts'
 import {
   type Attack,
@@ -8,6 +13,7 @@ import {
   runAttacks,
 } from '../support/attacked.ts'
 import { createLargePayments, searchBytes } from '../support/large-payments.ts'
+import { createPostgresDatabase } from '../support/postgres.ts'
 import { open } from '../support/raw-http.ts'
 import type { Job, JobOptions } from './run.ts'
 
@@ -17,11 +23,13 @@ const bars: Attack['bars'] = { memory: 600, silence: 500 }
 const UNRECORDED = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'false' }
 
 export const job: Job = {
-  title: 'budgets: searches of large payments',
+  title: 'budgets: searches of large payments, and the walks beside them',
   run: options =>
     runAttacks({
       ...searches('900 searches that are read', reading, options),
       ...searches('900 searches that nobody reads', unread, options),
+      'searches while PostgreSQL is killed and comes back': killedMeanwhile(options),
+      'idle connections': idling(options),
     }),
 }
 
@@ -64,3 +72,44 @@ function searches(name: string, search: Searching, { scale }: JobOptions): Attac
     [`${name}, in 1 GB`]: { ...largePayments, run, env },
   }
 }
+
+/** While the server is away a search may be 500, and none is cut. Afterwards all is as before. */
+function killedMeanwhile({ scale }: JobOptions): Attack {
+  let server: CrashablePostgres | undefined
+  return {
+    ...largePayments,
+    mayFail: true,
+    async url() {
+      server = await startCrashablePostgres()
+      return createPostgresDatabase(server.url)
+    },
+    async run(at) {
+      const searching = reading(at, Math.ceil(900 * scale))
+      await setTimeout(500)
+      server?.crash()
+      await server?.restart()
+      const outcomes = await searching
+      assertOnly(outcomes, 500, 503)
+      while ((await at.api.get('/readyz')).status !== 200) await setTimeout(50)
+      assert.equal((await at.api.get('/v1/payments')).body.results.length, 500)
+      return spoken(outcomes)
+    },
+    end: async () => server?.stop(),
+  }
+}
+
+/** Almost as many connections as the service takes, without a byte: they are closed after 30 seconds. */
+const idling = ({ scale }: JobOptions): Attack => ({
+  bars,
+  env: UNRECORDED,
+  async run({ service }) {
+    const sockets: Awaited<ReturnType<typeof open>>[] = []
+    const openIdle = async () => (await open(service.baseUrl)).resume()
+    while (sockets.length < Math.ceil(9_900 * scale))
+      sockets.push(...(await Promise.all(Array.from({ length: 100 }, openIdle))))
+    await setTimeout(35_000)
+    const left = sockets.filter(({ closed }) => !closed).length
+    for (const socket of sockets) socket.destroy()
+    return `${sockets.length} connections, of which ${left} are open after 35 s`
+  },
+})

@@ -1,4 +1,6 @@
 /** Repeated crashes under clients that keep a ledger of every response. */
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import {
   type CrashReport,
   crashPostgres,
@@ -7,6 +9,7 @@ import {
 } from '../faults/process/crashes.ts'
 import { startCrashablePostgres } from '../faults/process/postgres-server.ts'
 import { startReplicatedPostgres } from '../faults/process/replicated-postgres.ts'
+import { damageLastPage } from '../support/damaged-page.ts'
 import { poolerVersion, startPooler } from '../support/pgbouncer.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import type { JobOptions, Jobs } from './run.ts'
@@ -29,6 +32,10 @@ export const jobs: Jobs = {
     title:
       'kill -9 of PgBouncer in transaction mode and of PostgreSQL behind it, in turn, under two instances and 16 clients',
     run: crashPooler,
+  },
+  'damaged-record': {
+    title: 'A damaged record of requests, and kill -9 (SQLite)',
+    run: damageRecord,
   },
 }
 
@@ -82,4 +89,54 @@ async function crashPooler(options: JobOptions): Promise<string> {
     await pooler.stop()
     await server.stop()
   }
+}
+
+/** What is done to the record of requests, and undone before the next. */
+const DAMAGE: { damage: string; undo?: string }[] = [
+  { damage: 'update exchanges set body = substr(body, 1, length(body) / 2)' },
+  { damage: 'update exchanges set body = randomblob(500)' },
+  { damage: 'delete from exchanges' },
+  {
+    damage: 'alter table exchanges rename to exchanges_away',
+    undo: 'alter table exchanges_away rename to exchanges',
+  },
+  {
+    damage: `create trigger full before insert on exchanges
+      begin select raise(abort, 'the disk is full'); end`,
+    undo: 'drop trigger full',
+  },
+]
+
+const PARTS = ['exchanges', 'exchanges_by_account', 'exchanges_by_payment']
+
+const FAILED = /requests could not be recorded/g
+
+async function damageRecord(options: JobOptions): Promise<string> {
+  let lines = 0
+  const damaging = (damage: (path: string, crash: number) => void) => {
+    let crash = 0
+    return crashSqlite({
+      ...cycles(15, options),
+      damageRecord({ path, output }) {
+        const failed = output.match(FAILED)?.length ?? 0
+        assert.ok(failed <= 1, `${failed} lines say that requests could not be recorded`)
+        lines += failed
+        damage(path, crash++)
+      },
+    })
+  }
+  const rows = await damaging((path, crash) => {
+    const database = new DatabaseSync(path)
+    const undo = DAMAGE[(crash - 1) % DAMAGE.length]?.undo
+    if (undo) database.exec(undo)
+    database.exec(DAMAGE[crash % DAMAGE.length]?.damage ?? '')
+    database.close()
+  })
+  const before = lines
+  const pages = await damaging((path, crash) => {
+    const part = PARTS[crash]
+    if (part) damageLastPage(path, part)
+  })
+  assert.ok(lines > before, 'the damage of the pages had an effect')
+  return `rows: ${sentence(rows)}; pages: ${sentence(pages)}; ${lines} lines of the log`
 }

@@ -19,8 +19,13 @@ const WARM_UP = 20
 /** Closed sockets and freed memory may need a moment. */
 const TRIES = 25
 
-/** Bytes, and how many file descriptors and resources are open. */
-type Footprint = { heap: number; resident: number; open: number }
+/** Bytes, file descriptors, and how many there are of each kind of resource. */
+type Footprint = {
+  heap: number
+  resident: number
+  descriptors: number
+  resources: Record<string, number>
+}
 
 async function footprint(): Promise<Footprint> {
   await pause(200)
@@ -29,9 +34,15 @@ async function footprint(): Promise<Footprint> {
   return {
     heap: heapUsed,
     resident: rss,
-    open: readdirSync('/proc/self/fd').length + process.getActiveResourcesInfo().length,
+    descriptors: readdirSync('/proc/self/fd').length,
+    resources: countKinds(process.getActiveResourcesInfo()),
   }
 }
+
+const countKinds = (resources: string[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(resources, kind => kind)].map(([kind, all]) => [kind, all.length]),
+  )
 
 /**
  * How much more there is at the end than at the beginning, on the line that fits best: memory that the allocator takes
@@ -44,6 +55,14 @@ function growth(looks: number[]): number {
   return slope * (looks.length - 1)
 }
 
+/** The descriptors and resources of which there are more than before. */
+const moreOf = (early: Footprint, late: Footprint): string[] => [
+  ...(late.descriptors > early.descriptors ? ['descriptors'] : []),
+  ...Object.entries(late.resources)
+    .filter(([kind, n]) => n > (early.resources[kind] ?? 0))
+    .map(([kind]) => kind),
+]
+
 /** Looks after each tenth. After the first everything has its usual size. */
 async function repeat(name: string, times: number, work: () => Promise<unknown>): Promise<string> {
   for (let i = 0; i < WARM_UP; i++) await work()
@@ -52,13 +71,14 @@ async function repeat(name: string, times: number, work: () => Promise<unknown>)
     for (let i = 0; i < times / 10; i++) await work()
     looks.push(await footprint())
   }
-  const few = looks[0]?.open ?? 0
-  let open = looks.at(-1)?.open ?? 0
-  for (let look = 1; look < TRIES && open > few; look++) open = (await footprint()).open
+  const early = looks[0] ?? (await footprint())
+  let more = moreOf(early, looks.at(-1) ?? early)
+  for (let look = 1; look < TRIES && more.length > 0; look++)
+    more = moreOf(early, await footprint())
   const [heap, resident] = [growth(looks.map(l => l.heap)), growth(looks.map(l => l.resident))]
   const line = `${times} ${name}: heap ${mb(heap)}, resident ${mb(resident)}`
-  if (heap > MOST_GROWTH || resident > MOST_GROWTH || open > few)
-    throw new Error(`${line}; ${open} open instead of ${few}: ${JSON.stringify(looks)}`)
+  if (heap > MOST_GROWTH || resident > MOST_GROWTH || more.length > 0)
+    throw new Error(`${line}; more ${more.join(', ')}: ${JSON.stringify(looks)}`)
   return line
 }
 

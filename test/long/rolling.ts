@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { KEY, settings } from '../faults/process/serve.ts'
-import { createWorkload, seeded } from '../faults/process/workload.ts'
+import { createClient, createOnce } from '../support/client.ts'
 import { tempFolder } from '../support/folders.ts'
 import { freePort, isListening } from '../support/ports.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
@@ -41,7 +42,7 @@ async function startNginx([port, ...instances]: number[]): Promise<ChildProcess>
 
 export const job: Job = {
   title: 'rolling restarts of two instances behind nginx, under 16 clients',
-  async run({ seed, scale }) {
+  async run({ scale }) {
     if (spawnSync('nginx', ['-v']).error) return 'left out: there is no nginx'
     const restarts = Math.ceil(40 * scale)
     const DATABASE_URL = await copyMigratedDatabase()
@@ -50,24 +51,35 @@ export const job: Job = {
       startProcess({ env: settings(DATABASE_URL, { PORT: String(ports[nth]) }) })
     const instances = [await start(1), await start(2)]
     const nginx = await startNginx(ports)
-    const workload = createWorkload([`http://127.0.0.1:${ports[0]}`], KEY, seeded(seed))
-    try {
-      const working = workload.run(CLIENTS)
-      for (let n = 0; n < restarts; n++) {
-        await pause(500)
-        const nth = n % 2
-        assert.deepEqual(await instances[nth]?.terminate(), { code: 0, signal: null })
-        instances[nth] = await start(nth + 1)
+    const url = `http://127.0.0.1:${ports[0]}`
+    const outcomes: Record<string, number> = {}
+    let running = true
+    const create = async () => {
+      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      while (running) {
+        const outcome = await createOnce(url, agent, KEY).then(
+          ({ status }) => String(status),
+          ({ message }: Error) => message,
+        )
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
       }
-      workload.stop()
-      await working
-      assert.equal(workload.unanswered(), 0)
-      await workload.check()
-      return `${restarts} restarts, ${workload.ledger.entries.size} payments`
-    } finally {
-      for (const instance of instances) await instance.kill()
-      nginx.kill('SIGTERM')
-      await once(nginx, 'exit')
     }
+    const clients = Array.from({ length: CLIENTS }, create)
+    for (let n = 0; n < restarts; n++) {
+      await pause(500)
+      const nth = n % 2
+      assert.deepEqual(await instances[nth]?.terminate(), { code: 0, signal: null })
+      instances[nth] = await start(nth + 1)
+    }
+    running = false
+    await Promise.all(clients)
+    const { 201: created = 0, ...lost } = outcomes
+    const { body } = await createClient([url], KEY).get('/v1/payments?display_size=1')
+    for (const instance of instances) await instance.terminate()
+    nginx.kill('SIGTERM')
+    await once(nginx, 'exit')
+    assert.deepEqual(lost, {}, `beside ${created} payments in ${restarts} restarts`)
+    assert.equal(body.total, created)
+    return `${restarts} restarts, ${created.toLocaleString('en-GB')} payments`
   },
 }

@@ -9,8 +9,6 @@ import type { Job } from './run.ts'
 /** Megabytes, and milliseconds that a request of another account may take. */
 const MEMORY = 600
 const REQUEST = 500
-/** Milliseconds that a payment waits for its listeners. */
-const LONGEST_DELIVERY = 8_000
 const bars: Attack['bars'] = { memory: MEMORY, stranger: REQUEST, create: REQUEST }
 
 export const job: Job = {
@@ -39,23 +37,16 @@ const attacks = (scale: number): Record<string, Attack> => ({
       return said
     },
   },
-  'lists of payments, and waits for one': {
+  'GET /control/payments': {
     bars,
     fill: ({ api }) => createLargePayments(api, 10_000 * scale),
     run: at =>
       storms(
         at,
         { path: '/control/payments?status=refunded', count: 50 },
-        { path: '/control/payments?status=success&wait=3000', count: 200 },
-        { path: nth => `/control/payments?status=success&wait=${3_000 + nth}`, count: 200 },
         { path: '/control/payments?status=refunded', count: 500 * scale },
         { path: '/control/payments', count: 500 * scale },
       ),
-  },
-  'listeners that never answer': {
-    bars,
-    fill: at => listen(at, 100 * scale),
-    run: at => cancelling(at, [20, 100]),
   },
   'pages of a payment with 300 requests': {
     bars,
@@ -106,37 +97,6 @@ async function fillTimeline({ service, api }: Attacked): Promise<void> {
   const body = JSON.stringify({ amount: 'x', padding: 'y'.repeat(20_000) })
   await storm(service, api, { path, method: 'POST', body, count: 300, connections: 50 })
   await setTimeout(3_000) // until the record is written
-}
-
-/** Listeners take each attempt and answer none. */
-async function listen({ service, api }: Attacked, count: number): Promise<void> {
-  let isOver = false
-  void service.exited.then(() => {
-    isOver = true
-  })
-  const url = `${service.baseUrl}/control/listeners`
-  for (let nth = 0; nth < count; nth++) {
-    const json = { name: `listener-${nth}` }
-    const { body } = await sendUnchecked(url, { key: api.key, method: 'POST', json })
-    const next = { path: `/control/listeners/${body.webhook_id}/next?wait=2000`, count: 1 }
-    void (async () => {
-      while (!isOver) await storm(service, api, next)
-    })()
-  }
-}
-
-/** Payments are cancelled at once, each of which waits for its listeners. */
-async function cancelling({ service, api }: Attacked, rounds: number[]): Promise<string> {
-  const said: string[] = []
-  for (const count of rounds) {
-    const payments = await Promise.all(Array.from({ length: count }, () => api.createPayment()))
-    const path = (nth: number) => `/v1/payments/${payments[nth]?.payment_id}/cancel`
-    const seen = await storm(service, api, { method: 'POST', path, count })
-    said.push(seen.said)
-    assert.deepEqual(seen.outcomes, { 204: count })
-    assert.ok(seen.longest <= LONGEST_DELIVERY, said.join())
-  }
-  return said.join('; ')
 }
 
 /** Creates at once, with a hundred plans of 4 KB that match and skip them all, and without. */

@@ -69,7 +69,10 @@ async function work({ baseUrl }: FarthingProcess, keys: string[], random: () => 
   await Promise.race([pause(ROUND_MS), running]) // a client that finds a fault ends the round
   for (const workload of workloads) workload.stop()
   await running
-  for (const { unanswered } of workloads) assert.equal(unanswered(), 0)
+  for (const { ledger, touched } of workloads) {
+    const unknown = [...touched].filter(entry => entry.unknown !== undefined)
+    assert.deepEqual([ledger.lost, unknown], [[], []], 'every request was answered')
+  }
   return workloads
 }
 

@@ -121,11 +121,12 @@ export async function sendUnchecked(
   return withBody(await exchange(method, url, all, sent, false))
 }
 
-/** Creates a payment over a connection of `agent`. Resolves to the status, and rejects if the response is cut off. */
-export async function createOnce(baseUrl: string, agent: http.Agent, key = ''): Promise<number> {
+/** Creates a payment over a connection of `agent`. Rejects if the response is cut off. */
+export async function createOnce(baseUrl: string, agent: http.Agent, key = '') {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const body = JSON.stringify(webPayment)
-  return (await exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent)).status
+  const answer = await exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent)
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after') }
 }
 
 /** With the body parsed, if it is JSON. */

@@ -113,10 +113,11 @@ export async function judgeStopped(service: FarthingProcess, exit: Exit | undefi
 export async function judgeFull(
   service: FarthingProcess,
   exit: Exit | undefined,
-  workload: Workload,
+  { ledger, touched }: Workload,
 ) {
   assert.equal(exit, undefined, `the process must not end: ${service.output()}`)
-  if (workload.unanswered() === 0) return
+  const unanswered = [...touched].some(({ unknown }) => unknown) || ledger.lost.length > 0
+  if (!unanswered) return
   const api = createClient([service.baseUrl], KEY)
   const ready = async () => (await api.get('/readyz')).status
   assert.equal(await ready(), 503)

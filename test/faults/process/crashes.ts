@@ -1,8 +1,9 @@
 /** Repeated crashes under clients that keep a ledger of every response. */
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../../src/core/ports.ts'
 import { createClient } from '../../support/client.ts'
-import { tempDatabase } from '../../support/folders.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { openAt } from '../../support/open-database.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
@@ -18,6 +19,8 @@ export type CrashOptions = {
   seed: number
   /** Called after each cycle. */
   progress?: (cycle: number, report: CrashReport) => void
+  /** Damages the record of requests after each crash of the service on a SQLite file, before it starts again. */
+  damageRecord?: (at: { path: string; output: string }) => void
 }
 
 /** `unanswered`: requests that a crash cut off; `payments`: those that were acknowledged. */
@@ -49,11 +52,13 @@ type Crashing = {
 
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
 export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
+  const path = join(tempFolder(), 'farthing.db')
   return crashUnder(options, {
-    url: tempDatabase(),
+    url: `sqlite:${path}`,
     instances: 1,
     async crash(instances, start) {
       await instances[0]?.kill()
+      options.damageRecord?.({ path, output: instances[0]?.output() ?? '' })
       instances[0] = await start()
     },
   })
@@ -121,11 +126,12 @@ type Subject = {
 }
 
 async function runCycles(
-  { cycles, seed, progress }: CrashOptions,
+  { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
   received: Map<string, number>,
   subject: Subject,
 ): Promise<CrashReport> {
+  const damagedRecord = damageRecord !== undefined
   const random = seeded(seed)
   const plain = createWorkload(baseUrls, KEY, random)
   const hooked = createWorkload(baseUrls, HOOKED_KEY, random)
@@ -153,21 +159,26 @@ async function runCycles(
     for (const workload of both) workload.stop() // a short crash does not cut off every client
     await work
     for (const workload of both) {
-      unanswered += workload.unanswered()
+      unanswered += unansweredOf(workload)
       // After the last crash all are checked.
       if (cycle < cycles) await workload.check([...workload.touched, ...sample(workload, random)])
       else await workload.check()
     }
-    await subject.read(database => checkInvariants(database, { now: Date.now(), since }))
+    await subject.read(database =>
+      checkInvariants(database, { now: Date.now(), since, damagedRecord }),
+    )
     progress?.(cycle, report(cycle))
   }
   // Messages that a crash left unsent are sent once their claims have ended.
   await subject.read(async database => {
     await checkAllDelivered(database, received)
-    await checkInvariants(database, { now: Date.now(), settled: true })
+    await checkInvariants(database, { now: Date.now(), settled: true, damagedRecord })
   })
   return report(cycles)
 }
+
+const unansweredOf = ({ ledger, touched }: Workload): number =>
+  ledger.lost.length + [...touched].filter(({ unknown }) => unknown !== undefined).length
 
 function sample({ ledger }: Workload, random: Random): Entry[] {
   const all = [...ledger.entries.values()]

@@ -78,8 +78,10 @@ async function hammer(baseUrl: string, counts: Counts): Promise<void> {
 
 /** A status, or why there is none. */
 const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
-  createOnce(baseUrl, agent, KEY).catch(({ code, message }: NodeJS.ErrnoException) =>
-    code === 'ECONNREFUSED' ? code : `${code} ${message}`,
+  createOnce(baseUrl, agent, KEY).then(
+    ({ status }) => status,
+    ({ code, message }: NodeJS.ErrnoException) =>
+      code === 'ECONNREFUSED' ? code : `${code} ${message}`,
   )
 
 const paymentsIn = (url: string): unknown => {

@@ -135,9 +135,6 @@ export function createWorkload(baseUrls: string[], key: string, random: Random) 
     touched,
     /** The number of responses. */
     answered: () => answered,
-    /** The number of requests of the last run that got no response. */
-    unanswered: () =>
-      ledger.lost.length + [...touched].filter(({ unknown }) => unknown !== undefined).length,
     stop: () => {
       stopped = true
     },
