@@ -4,11 +4,12 @@ import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError, briefOf } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { askFor, ofOneThing } from '../../support/endpoints.ts'
-import { choose, payOnPages } from '../../support/journeys.ts'
+import { authorise, choose, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
+const moto = { authorisation_mode: 'moto_api' }
 
 onSharedDatabases('Retention: expired payments', { control: true }, service => {
   /** Moves the clock to the last millisecond of the newest payment. */
@@ -64,9 +65,10 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     assert.deepEqual(await totals(), [0, 0, 0])
   })
 
-  test('the hosted pages of an expired payment return 404', async () => {
+  test('the hosted pages of an expired payment return 404, and POST /v1/auth 400 P1211, even for a used token', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
+    const [used, unused] = [await api.createPayment(moto), await api.createPayment(moto)]
     await choose(api, payment, 'success')
     const finished = await payOnPages(api, await api.createPayment())
     const page = payment._links.next_url.href
@@ -78,7 +80,9 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     ]
     await toTheEnd(api)
     for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
+    assert.equal((await authorise(api, used)).status, 204)
     await pastTheEnd(api)
+    for (const each of [used, unused]) assertError(await authorise(api, each), 400, 'P1211')
     for (const answer of await Promise.all([
       ...visits(),
       api.postForm(page, { scenario: 'success' }),
