@@ -15,7 +15,6 @@ import { received, subscribe } from '../../support/subscriber.ts'
 import { mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
-const DAY = 1_440 * MINUTE
 
 /** The messages that were sent. */
 const sent: Body[] = []
@@ -135,22 +134,6 @@ onEveryDatabase(
       assert.equal(refunded.status, 202)
       const { refund_summary } = await read(api, charged)
       assert.equal(refund_summary.status, 'available', 'its charge and its capture were due')
-    })
-
-    test('a monthly job charges, waits and reads, month after month', async () => {
-      const api = await service().newAccount('govuk-pay')
-      const agreement = await activeAgreement(api)
-      for (let month = 0; month < 5; month++) {
-        const { body } = await payByAgreement(api, agreement)
-        assert.equal(body.state.status, 'created')
-        assert.equal((await read(api, body)).state.status, 'started')
-        await api.advance(2_000)
-        assert.equal((await read(api, body)).state.status, 'success')
-        await api.advance(30 * DAY)
-        assert.equal((await read(api, body)).refund_summary.status, 'available')
-      }
-      const { total } = (await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)).body
-      assert.equal(total, 6)
     })
 
     for (const [happens, path, body] of [

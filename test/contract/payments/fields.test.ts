@@ -304,7 +304,7 @@ onSharedDatabases('Payments: fields that are stored or looked up', service => {
     await assertAnswer(api, parts, '400 P0104 set_up_agreement')
   })
 
-  test('agreement_id returns 400 P0102 for an agreement that the account does not have or that is not active', async () => {
+  test('agreement_id returns 400 P0102 for an agreement that the account does not have or that is not active, and set_up_agreement 400 P0103 for a cancelled one', async () => {
     const other = await activeAgreement(await service().newAccount())
     for (const id of [UNKNOWN, other]) {
       const { body } = await assertAnswer(api, agreementParts(id), '400 P0102 agreement_id')
@@ -314,6 +314,9 @@ onSharedDatabases('Payments: fields that are stored or looked up', service => {
     await assertAnswer(api, agreementParts(active), '201')
     await assertAnswer(api, agreementParts(active.toUpperCase()), '400 P0102 agreement_id')
     await api.post(`/v1/agreements/${active}/cancel`)
+    const parts = { ...webParts, set_up_agreement: JSON.stringify(active) }
+    const { body } = await assertAnswer(api, parts, '400 P0103 set_up_agreement')
+    assert.match(body.description, /cancelled/)
     for (const id of [active, await newAgreement(api)])
       await assertAnswer(api, agreementParts(id), '400 P0102 agreement_id')
   })

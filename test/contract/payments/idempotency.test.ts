@@ -27,13 +27,13 @@ onSharedDatabases('Payments: idempotency key', { control: true }, service => {
   const total = async () => (await api.get('/v1/payments')).body.total
   const newKey = () => crypto.randomUUID()
 
-  // test/faults/model.test.ts has keys of two accounts.
-  test('an idempotency key that created a payment returns 409 P0191 from then on, whatever the body, and in other letter case is another key', async () => {
+  test('an idempotency key that created a payment returns 409 P0191 from then on, whatever the body, and is free for another account and in other letter case', async () => {
     const key = { [HEADER]: `k${newKey()}` }
     await assertAnswer(api, { ...webParts, ...key }, '201')
     for (const parts of [webParts, { ...webParts, amount: '1' }, motoParts])
       await assertAnswer(api, { ...parts, ...key }, USED)
     await assertAnswer(api, { ...webParts, [HEADER]: key[HEADER].toUpperCase() }, '201')
+    await assertAnswer(await service().newAccount(), { ...webParts, ...key }, '201')
   })
 
   test('a refused request does not use up its idempotency key', async () => {

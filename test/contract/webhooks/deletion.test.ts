@@ -59,10 +59,4 @@ onSharedDatabases('Webhooks: deletion during a delivery', { receives: true }, se
     assert.equal(deleted.connections(), 0)
     assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
   })
-
-  test('a change after the deletion of a webhook makes no message', async t => {
-    const { api, subscriber } = await held(t, cancelOne, 200)
-    assert.equal((await cancelOne(api)).status, 204)
-    assert.equal((await endingsOf(api, subscriber)).length, 1)
-  })
 })
