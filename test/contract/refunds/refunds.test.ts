@@ -58,7 +58,12 @@ onSharedDatabases('Refunds', { control: true }, service => {
         [86_400_000, 'success'],
       ] as const) {
         await api.advance(ms)
-        const shown: Body = { ...made, status, payment_id: payment.payment_id, settlement_summary: {} }
+        const shown: Body = {
+          ...made,
+          status,
+          payment_id: payment.payment_id,
+          settlement_summary: {},
+        }
         assert.deepEqual((await api.get(self)).body, shown)
         assert.deepEqual((await api.get(refundsPath(payment))).body, {
           payment_id: payment.payment_id,
