@@ -20,7 +20,10 @@ const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 const ADDRESS = `${DETAILS}.billing_address`
 const BLANKS = ['""', '" "', '"\\t\\r\\n\\u00a0\\u2003"', ofLength(3000, ' ')]
 const NO_STRING = ['5', 'true', '["a"]', '{}']
+const SPACES = ['a b', '\t', '\r\nSet-Cookie:a', '\n', '\u00a0', '\u2028', '\u0001', '\u007f']
 const NO_OBJECT = ['"a"', '5', '[{}]', '""']
+
+const texts = (...values: string[]) => values.map(value => JSON.stringify(value))
 
 /** Metadata with `count` keys, as JSON. */
 const pairs = (count: number) =>
@@ -85,6 +88,19 @@ const web: Record<string, Rule[]> = {
       ['agreement_id', '400 P0104', `"${UNKNOWN}"`, 'null', '""', '5', '{}'],
       ['agreement_payment_type', '400 P0104', '"recurring"', '"x"'],
     ],
+  'return_url is an absolute https address with two slashes, a possible host and a possible port': [
+    ['return_url', '422 P0102', ...texts('http://example.org/', 'HTTP://localhost/')],
+    ['return_url', '422 P0102', ...texts('/paid', 'example.org', '//example.org/', 'https:')],
+    ['return_url', '422 P0102', ...texts('https://', 'https:///path', 'https://?a')],
+    ['return_url', '422 P0102', ...texts('https:example.org', 'https:/example.org')],
+    ['return_url', '422 P0102', ...texts('https://a b/', 'https://[::1', 'https://ex%00ample/')],
+    ['return_url', '422 P0102', ...texts('javascript:alert(1)')],
+    ['return_url', '422 P0102', ...texts('https://example.org:65536/', 'https://example.org:a/')],
+  ],
+  'return_url has no white space, line break or control character': [
+    ['return_url', '422 P0102', ...texts(' https://example.org/')],
+    ['return_url', '422 P0102', ...texts(...SPACES.map(space => `https://example.org/${space}`))],
+  ],
   'lengths of texts are counted in UTF-16 code units': [
     ['reference', '201', ofLength(127, '😀'), ofLength(255, 'é')],
     ['reference', '422 P0102', ofLength(128, '😀')],
@@ -166,6 +182,13 @@ const agreement: Record<string, Rule[]> = {
 
 const url = (length: number) =>
   ofLength(length - 'https://a.org/'.length).replace('"', '"https://a.org/')
+
+/** Returned as sent: with any host, a scheme in any case, and letters beyond ASCII. */
+const returnUrls = texts(
+  ...['https://example.org', 'https://localhost:8443/back?a=1&b=2#end', 'HTTPS://Example.Org/'],
+  ...['https://192.168.1.1/', 'https://[::1]/', 'https://bücher.example/zurück?q=ü'],
+  ...['https://me:secret@example.org/', 'https://example.org/a%20b%0A'],
+)
 
 /** The path of a field, its largest valid value, and the smallest value above the limit. */
 const limits: [path: string, most: string, tooMuch: string][] = [
@@ -254,6 +277,7 @@ onSharedDatabases('Payments: fields that are stored or looked up', service => {
     for (const parts of [
       Object.fromEntries(limits.map(([path, most]) => [path, most])),
       { reference: ofLength(255, 'é'), return_url: '"https://é.example.org/tâl?ŵ=😀"' },
+      ...returnUrls.map(return_url => ({ return_url })),
     ]) {
       const { body } = await assertAnswer(api, { ...webParts, ...parts }, '201')
       const read = await api.get(`/v1/payments/${body.payment_id}`)

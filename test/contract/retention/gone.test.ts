@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError, briefOf } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
@@ -7,6 +7,7 @@ import { askFor, ofOneThing } from '../../support/endpoints.ts'
 import { authorise, choose, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
+import { history } from '../../support/subscriber.ts'
 
 const SEVEN_DAYS = 604_800_000
 const moto = { authorisation_mode: 'moto_api' }
@@ -116,44 +117,34 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
   })
 })
 
-describe('Retention: messages of expired payments', () => {
-  async function subscribed(api: Client) {
-    const { body } = await api.post('/v1/webhooks', {
-      callback_url: 'https://hooks.example.org/',
+let sends = 0
+onEveryDatabase(
+  'Retention: pending messages',
+  {
+    control: true,
+    send: async () => {
+      sends += 1
+      throw new Error('a faulty sender leaves the message PENDING')
+    },
+  },
+  service => {
+    test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
+      const api = await service().newAccount()
+      const hook = { callback_url: 'https://hooks.example.org/' }
+      const { body: webhook } = await api.post('/v1/webhooks', hook)
+      await api.post((await api.createPayment())._links.cancel.href)
+      const [pending] = await history(api, webhook)
+      assert.equal(pending.last_delivery_status, 'PENDING')
+      await api.advance(SEVEN_DAYS - 1)
+      assert.deepEqual(await history(api, webhook), [pending])
+      await api.advance(1)
+      const failed = { ...pending, body: null, last_delivery_status: 'FAILED' }
+      assert.deepEqual(await history(api, webhook), [failed])
+      const before = sends
+      service().clock.advance(CLAIM_MS)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.equal(sends, before)
+      assert.deepEqual(await history(api, webhook), [failed])
     })
-    const history = async (): Promise<Body> =>
-      (await api.get(`/v1/webhooks/${body.external_id}/messages`)).body
-    return history
-  }
-
-  let sends = 0
-  onEveryDatabase(
-    'Retention: pending messages',
-    {
-      control: true,
-      send: async () => {
-        sends += 1
-        throw new Error('a faulty sender leaves the message PENDING')
-      },
-    },
-    service => {
-      test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
-        const api = await service().newAccount()
-        const history = await subscribed(api)
-        await api.post((await api.createPayment())._links.cancel.href)
-        const [pending] = (await history()).results
-        assert.equal(pending.last_delivery_status, 'PENDING')
-        await api.advance(SEVEN_DAYS - 1)
-        assert.deepEqual((await history()).results, [pending])
-        await api.advance(1)
-        const failed = { ...pending, body: null, last_delivery_status: 'FAILED' }
-        assert.deepEqual((await history()).results, [failed])
-        const before = sends
-        service().clock.advance(CLAIM_MS)
-        for (const { deliveries } of service().apps) await deliveries.recover()
-        assert.equal(sends, before)
-        assert.deepEqual((await history()).results, [failed])
-      })
-    },
-  )
-})
+  },
+)
