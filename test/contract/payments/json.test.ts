@@ -42,18 +42,13 @@ onOneDatabase('Payments: JSON of POST /v1/payments', service => {
     'an object with a __proto__ key below deep nesting': `${open},"note":${deep('{"__proto__":1}')}}`,
     'an object with text after it and more nesting than a parser can take': `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}x`,
     'a form': 'amount=4650&reference=a&description=b',
+    'an object with a byte that is not UTF-8': bytes(`${open},"email":"`, [0xff], '"}'),
+    'an object with an overlong UTF-8 sequence': bytes(`${open},"email":"`, [0xc0, 0xaf], '"}'),
+    'an object with a surrogate in UTF-8': bytes(`${open},"email":"`, [0xed, 0xa0, 0x80], '"}'),
+    'an object in UTF-16': new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
+    'an object with invalid UTF-8 in an unknown field': bytes(`${open},"note":"`, [0xff], '"}'),
   }))
     test(`POST /v1/payments returns 400 P0197 when the body is ${sentence}`, async () =>
-      assertError(await send(body), 400, 'P0197'))
-
-  for (const [sentence, body] of Object.entries({
-    'a byte that is not UTF-8': bytes(`${open},"email":"`, [0xff], '"}'),
-    'an overlong UTF-8 sequence': bytes(`${open},"email":"`, [0xc0, 0xaf], '"}'),
-    'a surrogate encoded in UTF-8': bytes(`${open},"email":"`, [0xed, 0xa0, 0x80], '"}'),
-    'UTF-16 text': new Uint8Array(Buffer.from(`\ufeff${good}`, 'utf16le')),
-    'invalid UTF-8 in an unknown field': bytes(`${open},"note":"`, [0xff], '"}'),
-  }))
-    test(`POST /v1/payments returns 400 P0197 when the body contains ${sentence}`, async () =>
       assertError(await send(body), 400, 'P0197'))
 
   for (const [sentence, body] of Object.entries({

@@ -10,8 +10,7 @@ import { type Client, createClient } from '../../support/client.ts'
 import { tempDatabase, tempFolder } from '../../support/folders.ts'
 import { authorise, paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
-import { endingsOf, eventTypesOf, gated, received, subscribe } from '../../support/subscriber.ts'
-import { paymentPath } from './payment-changes.ts'
+import { endingsOf, eventTypesOf, received, subscribe } from '../../support/subscriber.ts'
 
 const KEY = 'a-key-for-crash-tests'
 
@@ -72,22 +71,6 @@ test('After kill -9 during a delivery and the end of its claim, the next start s
   const types = ['card_payment_succeeded', 'card_payment_captured']
   assert.deepEqual(eventTypesOf(sent), types, 'the third start had nothing to send')
   assert.match(service.output(), /FARTHING_CALLBACK_HOSTS/, 'the start warns of it')
-})
-
-test('SIGTERM during a delivery lets it and the request that waits for it end', async t => {
-  const service = crashable(t)
-  let api = await service.start()
-  const gate = gated(t)
-  const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
-  const payment = await api.createPayment()
-  const request = api.post(`${paymentPath(payment)}/cancel`)
-  await subscriber.next()
-  const stopped = service.stop()
-  gate.open()
-  assert.equal((await request).status, 204)
-  assert.deepEqual(await stopped, { code: 0, signal: null })
-  api = await service.startHere()
-  assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
 })
 
 test('After kill -9 between a step that was due and its message, the next start sends the message once', async t => {
