@@ -273,8 +273,10 @@ onSharedDatabases('Payments: fields that are stored or looked up', service => {
     }
   })
 
-  test('values at their limits and beyond ASCII are kept', async () => {
+  test('values at their limits and every character are kept', async () => {
+    const [text = ''] = texts(' “quoted” \u0001\u2028\u0085 "\\" / 𝄞 é e\u0301 ﬀ \ufeff\uffff ')
     for (const parts of [
+      { reference: text, description: text, email: text },
       Object.fromEntries(limits.map(([path, most]) => [path, most])),
       { reference: ofLength(255, 'é'), return_url: '"https://é.example.org/tâl?ŵ=😀"' },
       ...returnUrls.map(return_url => ({ return_url })),

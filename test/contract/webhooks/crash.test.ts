@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '../../../src/app/config.ts'
-import { startFarthing } from '../../../src/app/start.ts'
 import type { Behaviour } from '../../../src/core/account.ts'
 import { authority } from '../../support/certificates.ts'
 import { type Client, createClient } from '../../support/client.ts'
@@ -33,13 +31,6 @@ function crashable(t: TestContext, behaviour: Behaviour = 'specification') {
       running = await startProcess({ env })
       return createClient([running.baseUrl], KEY, behaviour)
     },
-    /** In this process, which is quicker, to see what the service left. */
-    async startHere(): Promise<Client> {
-      const config = readConfig({ ...env, PORT: '0' })
-      const farthing = await startFarthing({ config, ca: authority })
-      t.after(() => farthing.close())
-      return createClient([farthing.url], KEY)
-    },
     kill: () => running.kill(),
     stop: () => running.terminate(),
     output: () => running.output(),
@@ -64,7 +55,7 @@ test('After kill -9 during a delivery and the end of its claim, the next start s
   await subscriber.next(2)
   assert.equal((await read(api, payment)).state.status, 'success')
   assert.equal((await service.stop()).code, 0)
-  api = await service.startHere()
+  api = await service.start()
   assert.deepEqual(await endingsOf(api, subscriber), Array(2).fill(['SUCCESSFUL', 1]))
   const [cutOff, ...sent] = received(subscriber)
   assert.deepEqual(sent[0], cutOff)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from '../../support/client.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import {
   answering,
@@ -10,8 +11,7 @@ import {
   received,
   subscribe,
 } from '../../support/subscriber.ts'
-
-import { cancelOne, paymentPath } from './payment-changes.ts'
+import { paymentPath } from './payment-changes.ts'
 
 // messages.test.ts has the order, retention/sweep.test.ts what is left of it.
 onSharedDatabases('Webhooks: delivery history', { control: true, receives: true }, service => {
@@ -75,7 +75,7 @@ onSharedDatabases('Webhooks: delivery history', { control: true, receives: true 
         onRequest: answer => (answer.nth === 1 ? first : second).behaviour.onRequest?.(answer),
       },
     })
-    const answer = cancelOne(api)
+    const answer = cancelledPayment(api)
     await subscriber.next()
     const [message] = await history(api, subscriber.webhook)
     const { last_delivery_status, latest_attempt, attempts, body } = message
