@@ -185,9 +185,14 @@ const url = (length: number) =>
 
 /** Returned as sent: with any host, a scheme in any case, and letters beyond ASCII. */
 const returnUrls = texts(
-  ...['https://example.org', 'https://localhost:8443/back?a=1&b=2#end', 'HTTPS://Example.Org/'],
-  ...['https://192.168.1.1/', 'https://[::1]/', 'https://bücher.example/zurück?q=ü'],
-  ...['https://me:secret@example.org/', 'https://example.org/a%20b%0A'],
+  'https://example.org',
+  'https://localhost:8443/back?a=1&b=2#end',
+  'https://192.168.1.1/',
+  'https://[::1]/',
+  'HTTPS://Example.Org/',
+  'https://bücher.example/zurück?q=ü',
+  'https://me:secret@example.org/',
+  'https://example.org/a%20b%0A',
 )
 
 /** The path of a field, its largest valid value, and the smallest value above the limit. */
