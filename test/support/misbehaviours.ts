@@ -2,43 +2,43 @@
 import type { Socket } from 'node:net'
 import type { Answer, Behaviour } from './receiver.ts'
 
-export type Ending = { status_code: number | null; result: string }
-
 export type Misbehaviour = {
   behaviour: Behaviour
-  /** Results in order. Only one where the first attempt succeeds. */
-  attempts: [Ending] | [Ending, Ending]
+  /** Results in order, with the status if one came. Only one where the first attempt succeeds. */
+  attempts: string[]
 }
 
 const DRIP_MS = 50
 
-const timeout: Ending = { status_code: null, result: 'timeout' }
-const connectionFailed: Ending = { status_code: null, result: 'connection failed' }
-const tlsFailed: Ending = { status_code: null, result: 'tls failed' }
+const TIMEOUT = 'timeout'
+const FAILED = 'connection failed'
+const TLS_FAILED = 'tls failed'
 
 /** Both attempts fail with the same result. */
-function fails(behaviour: Behaviour, ending: Ending): Misbehaviour {
-  return { behaviour, attempts: [ending, ending] }
-}
+const fails = (behaviour: Behaviour, result: string): Misbehaviour => ({
+  behaviour,
+  attempts: [result, result],
+})
 
 /** The first attempt succeeds. */
-function succeeds(behaviour: Behaviour, result = '200 OK'): Misbehaviour {
-  return { behaviour, attempts: [status(result)] }
-}
-
-function status(result: string): Ending {
-  return { status_code: Number.parseInt(result, 10), result }
-}
+const succeeds = (behaviour: Behaviour, result = '200 OK'): Misbehaviour => ({
+  behaviour,
+  attempts: [result],
+})
 
 /** Responds to every request with these bytes and keeps the connection open. */
-function says(text: string): Behaviour {
-  return { onRequest: ({ socket }) => socket.write(text, 'latin1') }
-}
+const says = (text: string): Behaviour => ({
+  onRequest: ({ socket }) => socket.write(text, 'latin1'),
+})
+
+/** Responds with this status line and headers, and no body. */
+const heads = (line: string, headers = ''): Behaviour =>
+  says(`HTTP/1.1 ${line}\r\n${headers}Content-Length: 0\r\n\r\n`)
 
 /** Responds with these bytes, then closes the connection with FIN. */
-function saysAndEnds(text: string): Behaviour {
-  return { onRequest: ({ socket }) => socket.end(text, 'latin1') }
-}
+const saysAndEnds = (text: string): Behaviour => ({
+  onRequest: ({ socket }) => socket.end(text, 'latin1'),
+})
 
 /** Sends `text`, then `drop` every 50 ms. */
 function drips(text: string, drop: string): Behaviour {
@@ -89,43 +89,34 @@ function endlessBody({ response }: Answer): void {
 }
 
 export const misbehaviours: Record<string, Misbehaviour> = {
-  'answers 500': fails(answers(500), status('500 Internal Server Error')),
+  'answers 500': fails(answers(500), '500 Internal Server Error'),
   'answers 429 with Retry-After': fails(
     answers(429, { 'retry-after': '0' }),
-    status('429 Too Many Requests'),
+    '429 Too Many Requests',
   ),
   'answers 503 first, then 202': {
     behaviour: first(answers(503), answers(202)),
-    attempts: [status('503 Service Unavailable'), status('202 Accepted')],
+    attempts: ['503 Service Unavailable', '202 Accepted'],
   },
   'cuts the first connection, then answers 200': {
     behaviour: first({ onRequest: ({ socket }) => socket.destroy() }, answers(200)),
-    attempts: [connectionFailed, status('200 OK')],
+    attempts: [FAILED, '200 OK'],
   },
-  'redirects with 302': fails(answers(302, { location: '/elsewhere' }), status('302 Found')),
+  'redirects with 302': fails(answers(302, { location: '/elsewhere' }), '302 Found'),
   'redirects with 307 to itself': fails(
     answers(307, { location: '/hook' }),
-    status('307 Temporary Redirect'),
+    '307 Temporary Redirect',
   ),
-  'answers without a reason phrase': succeeds(
-    says('HTTP/1.1 202 \r\nContent-Length: 0\r\n\r\n'),
-    '202 Accepted',
-  ),
-  'answers a status without a standard name': fails(
-    says('HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n'),
-    status('599'),
-  ),
-  'answers with an unusual reason phrase': succeeds(
-    says('HTTP/1.1 200 Ta very much\r\nContent-Length: 0\r\n\r\n'),
-    '200 Ta very much',
-  ),
+  'answers without a reason phrase': succeeds(heads('202 '), '202 Accepted'),
+  'answers a status without a standard name': fails(heads('599 '), '599'),
+  'answers with an unusual reason phrase': succeeds(heads('200 Ta very much'), '200 Ta very much'),
   'answers with a reason phrase of 9,000 characters': fails(
-    says(`HTTP/1.1 400 ${'no '.repeat(3000)}\r\nContent-Length: 0\r\n\r\n`),
-    status(`400 ${'no '.repeat(33)}n`),
+    heads(`400 ${'no '.repeat(3000)}`),
+    `400 ${'no '.repeat(33)}n`,
   ),
   'answers 101 and changes the protocol': fails(
     says('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
-    status('101 Switching Protocols'),
+    '101 Switching Protocols',
   ),
   'sends an unrequested 100 Continue, then 200': succeeds(
     says('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
@@ -134,10 +125,10 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     says(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 204 No Content\r\n\r\n`),
     '204 No Content',
   ),
-  'sends 102 without end': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), timeout),
+  'sends 102 without end': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), TIMEOUT),
   'sends 103 without a pause': fails(
     floods('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)),
-    connectionFailed,
+    FAILED,
   ),
   'ends the lines of its head with bare line feeds': succeeds(
     says('HTTP/1.1 200 OK\nContent-Length: 0\n\n'),
@@ -147,18 +138,16 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   ),
   'sends two different lengths': fails(
     says('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!'),
-    connectionFailed,
+    FAILED,
   ),
   'answers in HTTP/1.0': succeeds(saysAndEnds('HTTP/1.0 200 OK\r\n\r\nthanks')),
-  'answers garbage': fails(says('\u0000\u0001 this is not HTTP\r\n\r\n'), connectionFailed),
+  'answers garbage': fails(says('\u0000\u0001 this is not HTTP\r\n\r\n'), FAILED),
   'sends a megabyte of headers': fails(
     says(`HTTP/1.1 200 OK\r\n${`X-Pad: ${'x'.repeat(1000)}\r\n`.repeat(1000)}\r\n`),
-    connectionFailed,
+    FAILED,
   ),
-  'sends 20 KB of headers': succeeds(
-    says(`HTTP/1.1 200 OK\r\nX-Pad: ${'x'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`),
-  ),
-  'drips the status line': fails(drips('HTTP/1.1 200 O', 'K'), timeout),
+  'sends 20 KB of headers': succeeds(heads('200 OK', `X-Pad: ${'x'.repeat(20_000)}\r\n`)),
+  'drips the status line': fails(drips('HTTP/1.1 200 O', 'K'), TIMEOUT),
   'drips the body': succeeds(drips('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', 'x')),
   'sends a body without end': succeeds({ onRequest: endlessBody }),
   'cuts the connection in the body': succeeds(
@@ -173,32 +162,29 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'begins TLS after half a second': succeeds({
     onConnection: (_socket, serve) => setTimeout(serve, 500).unref(),
   }),
-  'accepts the connection and says nothing': fails({ onConnection: () => {} }, timeout),
-  'reads the request and never answers': fails({ onRequest: () => {} }, timeout),
-  'refuses the connection': fails({ refuses: true }, connectionFailed),
+  'accepts the connection and says nothing': fails({ onConnection: () => {} }, TIMEOUT),
+  'reads the request and never answers': fails({ onRequest: () => {} }, TIMEOUT),
+  'refuses the connection': fails({ refuses: true }, FAILED),
   'resets the connection as soon as it is open': fails(
     { onConnection: socket => socket.resetAndDestroy() },
-    connectionFailed,
+    FAILED,
   ),
   'cuts the connection in the TLS handshake': fails(
     { onConnection: socket => socket.once('data', () => socket.destroy()) },
-    connectionFailed,
+    FAILED,
   ),
-  'cuts the connection after TLS': fails(
-    { onSecured: socket => socket.destroy() },
-    connectionFailed,
-  ),
+  'cuts the connection after TLS': fails({ onSecured: socket => socket.destroy() }, FAILED),
   'cuts the connection after the request': fails(
     { onRequest: ({ socket }) => socket.destroy() },
-    connectionFailed,
+    FAILED,
   ),
-  'closes its side without an answer': fails(saysAndEnds(''), connectionFailed),
-  'shows a certificate of another name': fails({ certificate: 'of another name' }, tlsFailed),
-  'shows an expired certificate': fails({ certificate: 'expired' }, tlsFailed),
-  'shows a self-signed certificate': fails({ certificate: 'self-signed' }, tlsFailed),
-  'supports TLS 1.1 at most': fails({ newestTls: 'TLSv1.1' }, tlsFailed),
+  'closes its side without an answer': fails(saysAndEnds(''), FAILED),
+  'shows a certificate of another name': fails({ certificate: 'of another name' }, TLS_FAILED),
+  'shows an expired certificate': fails({ certificate: 'expired' }, TLS_FAILED),
+  'shows a self-signed certificate': fails({ certificate: 'self-signed' }, TLS_FAILED),
+  'supports TLS 1.1 at most': fails({ newestTls: 'TLSv1.1' }, TLS_FAILED),
   'speaks HTTP without TLS on its TLS port': fails(
     { onConnection: socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') },
-    tlsFailed,
+    TLS_FAILED,
   ),
 }

@@ -5,8 +5,9 @@ import { type Answer, withBody } from './client.ts'
 import { descriptionOf } from './description.ts'
 
 /**
- * Sends a request line and headers exactly as given, adds Host and Connection, then sends the body. The
- * answer must be as /openapi.json describes it. Its status is 0 when the bytes are not an HTTP response.
+ * Sends a request line and headers exactly as given, adds Host and Connection, and the length of a body that has neither
+ * that nor chunks, then sends the body. The answer must be as /openapi.json describes it. Its status is 0 when the bytes
+ * are not an HTTP response.
  */
 export async function sendRaw(
   baseUrl: string,
@@ -14,7 +15,9 @@ export async function sendRaw(
   body: string | Uint8Array = '',
 ): Promise<Answer> {
   const { host } = new URL(baseUrl)
-  const all = [...head, `Host: ${host}`, 'Connection: close', '', '']
+  const isSized = body.length === 0 || head.some(line => /^(content-length|transfer-)/i.test(line))
+  const length = isSized ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const all = [...head, ...length, `Host: ${host}`, 'Connection: close', '', '']
   const answer = parseAnswer(await exchangeBytes(baseUrl, [all.join('\r\n'), body]))
   const [method = '', path = ''] = head[0]?.split(' ') ?? []
   // Node answers an invalid request before it reaches the service, without this header.
@@ -36,6 +39,12 @@ export async function exchangeBytes(
   if (ends) socket.end()
   await closed(socket)
   return Buffer.concat(received)
+}
+
+/** The statuses of the answers to these requests, all written at once on one connection. */
+export async function statusesOf(baseUrl: string, ...requests: string[]): Promise<string[]> {
+  const text = String(await exchangeBytes(baseUrl, [requests.join('')]))
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status = '']) => status)
 }
 
 /** Resolves when the connection is closed, normally or by an error. */

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Behaviour } from '../../src/core/account.ts'
 import type { Database, Statement, Value } from '../../src/core/ports.ts'
 import { createClient } from './client.ts'
-import { type SharedService, startService } from './service.ts'
+import { type ServiceOptions, type SharedService, startService } from './service.ts'
 
 /** The same database; `note` first sees the statement of a query, or all of a write. */
 export const watched = (
@@ -22,9 +22,10 @@ export const watched = (
 })
 
 /** A service on a database in memory. `plansOf` has each step of the plans of what was asked since `forget`. */
-export async function watchedService(t: TestContext) {
+export async function watchedService(t: TestContext, options: Pick<ServiceOptions, 'send'> = {}) {
   const seen = new Map<string, Statement>()
   const service = await startService('sqlite', {
+    ...options,
     control: true,
     env: { DATABASE_URL: 'sqlite::memory:' },
     ports: real => ({

@@ -44,21 +44,12 @@ describe('Registering a callback_url:', () => {
 
 describe('The form of a callback_url:', () => {
   const rules: [rule: RegExp, urls: string[]][] = [
-    [
-      /^must be an absolute https URL$/,
-      ['http://a.example.com/', 'https:a.example.com', 'https://'],
-    ],
-    [/user name or a password/, ['https://u:p@a.example.com/', 'https://@a.example.com/']],
-    [/port from 1 to 65535/, ['https://a.example.com:0/']],
-    [
-      /white space/,
-      ['https://a.example.com/ ', 'https://a.example.com/\u200b', 'https://a\\b.com/'],
-    ],
+    [/^must be an absolute https URL$/, ['http://a.com/', 'https:a.com', 'https://']],
+    [/user name or a password/, ['https://u:p@a.com/', 'https://@a.com/']],
+    [/port from 1 to 65535/, ['https://a.com:0/']],
+    [/white space/, ['https://a.com/ ', 'https://a.com/\u200b', 'https://a\\b.com/']],
     [/two or more labels/, ['https://intranet/', 'https://a.local/', 'https://printer.HOME./']],
-    [
-      /253 characters, in labels of 1 to 63/,
-      ['https://a..example.com/', 'https://a.example.com../'],
-    ],
+    [/253 characters, in labels of 1 to 63/, ['https://a..com/', 'https://a.com../']],
     [/public address/, ['https://127.1/', 'https://[::1]/', 'https://①②⑦.0.0.1/']],
   ]
   for (const [rule, urls] of rules) {
@@ -94,7 +85,7 @@ describe('The form of a callback_url:', () => {
     assert.equal(longest.length, 253)
     assert.equal(problemOf(`https://${longest}./`), undefined)
     assert.match(problemOf(`https://${longest.replace('.com', 'a.com')}/`) ?? '', /253/)
-    assert.match(problemOf(`https://${longest.replace('.', 'a.')}/`) ?? '', /63/)
+    assert.match(problemOf(`https://a${label}.com/`) ?? '', /63/)
   })
 
   test('Every private top-level name is refused, and names that resemble one are accepted.', () => {
@@ -142,19 +133,7 @@ describe('FARTHING_CALLBACK_HOSTS:', () => {
   })
 
   test('Each invalid entry is one problem, and the others are kept.', () => {
-    const bad = [
-      'http://a',
-      'a/b',
-      'a:0',
-      'a:65536',
-      'a:b',
-      '::1',
-      '[::1',
-      '*',
-      '*.a',
-      'a b',
-      'u@a',
-    ]
+    const bad = ['http://a', 'a b', ...'a/b a:0 a:65536 a:b ::1 [::1 * *.a u@a'.split(' ')]
     const { hosts, problems } = parseAllowedHosts([...bad, 'good', '', 'Good.:1'].join(','))
     assert.equal(problems.length, bad.length)
     assert.match(problems[0] ?? '', /^"http:\/\/a" is not a host or host:port/)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
 import { KEPT_ANSWER_BYTES } from '../../src/core/budgets.ts'
 import { createAgent } from '../../src/platform/outbound/agents.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
-import { postTo } from '../support/receiver.ts'
+import { type Behaviour, postTo } from '../support/receiver.ts'
 import { loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
 
@@ -166,6 +167,52 @@ describe('Sending', { concurrency: true }, () => {
       do await toEach()
       while (short.connections() === short.requests.length)
       assert.equal(long.connections(), long.requests.length)
+    })
+  })
+
+  describe('An idle connection:', { concurrency: true }, () => {
+    test('Each host and port has its own idle connections, as many as were used at once.', async () => {
+      const pausing: Behaviour = {
+        onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
+      }
+      const [one, other] = [await receiverThat(pausing), await receiverThat(pausing)]
+      const send = loopbackSend()
+      for (const { url } of [one, other])
+        for (const body of ['1', '2']) {
+          const outcomes = await Promise.all([send(postTo(url, body)), send(postTo(url, body))])
+          for (const { response_time } of outcomes) assert.ok(Number(response_time) >= 40)
+        }
+      for (const { requests, connections } of [one, other]) {
+        assert.equal(requests.map(({ body }) => body).join(), '1,1,2,2')
+        assert.equal(connections(), 2)
+      }
+    })
+
+    test('A broken idle connection closes the other idle connections of its host only.', async () => {
+      const one = await receiverThat({
+        onRequest: ({ response, socket, nth }) => (nth === 1 ? response.end() : socket.destroy()),
+      })
+      const other = await receiverThat()
+      const otherHost = `https://receiver.test:${other.port}/`
+      const send = loopbackSend()
+      await send(postTo(otherHost))
+      await send(postTo(one.url))
+      assert.equal((await send(postTo(one.url))).result, 'connection failed')
+      assert.equal((await send(postTo(otherHost))).result, '200 OK')
+      assert.equal(other.connections(), 1)
+    })
+
+    test('A new connection never resumes a TLS session.', async () => {
+      const resumed: unknown[] = []
+      const { url } = await receiverThat({
+        onRequest: ({ response, socket }) => {
+          resumed.push(socket instanceof TLSSocket && socket.isSessionReused())
+          response.writeHead(200, { connection: 'close' }).end()
+        },
+      })
+      const send = loopbackSend()
+      for (let sent = 0; sent < 3; sent++) await send(postTo(url))
+      assert.deepEqual(resumed, [false, false, false])
     })
   })
 

@@ -62,17 +62,6 @@ onSharedDatabases('Accounts: isolation', service => {
     assert.equal((await other.get(`/v1/payments?${by}`)).body.total, 0)
   })
 
-  test('the webhooks of an account receive nothing about another account', async () => {
-    const callback_url = 'https://hooks.example.org/'
-    const { body } = await other.post('/v1/webhooks', { callback_url })
-    const messageCount = async (api: Client, id: string) =>
-      (await api.get(`/v1/webhooks/${id}/messages`)).body.total
-    const before = await messageCount(mine, webhook_id)
-    await mine.post((await mine.createPayment())._links.cancel.href)
-    assert.equal(await messageCount(other, body.external_id), 0)
-    assert.equal(await messageCount(mine, webhook_id), before + 1)
-  })
-
   test('every key of an account reaches its payments', async () => {
     const { database, anonymous } = service()
     const ports = { database, time: createTime(), newId: createNewId() }

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   activeAgreement,
-  cancelAgreement,
   createAgreement,
   payByAgreement,
   readAgreement,
   setUpPayment,
 } from '../../support/agreements.ts'
-import { assertError } from '../../support/assertions.ts'
-import { type Client, webPayment } from '../../support/client.ts'
+import type { Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -96,19 +94,5 @@ onSharedDatabases('Agreements: set-up', { control: true }, service => {
     assert.deepEqual(await read(api, first), first)
     const second = (await payByAgreement(api, agreement)).body
     assert.deepEqual(second.card_details, payment_instrument.CardDetails)
-  })
-
-  test('set_up_agreement returns 400 P0103 for a cancelled agreement, and the description says its status', async () => {
-    const api = await service().newAccount()
-    const agreement = await createAgreement(api)
-    await cancelAgreement(api, agreement)
-    const { agreement_id } = agreement
-    const answer = await api.post('/v1/payments', {
-      ...webPayment,
-      set_up_agreement: agreement_id,
-    })
-    assertError(answer, 400, 'P0103', { field: 'set_up_agreement' })
-    assert.match(answer.body.description, /cancelled/)
-    assert.equal((await api.get('/v1/payments')).body.total, 0)
   })
 })

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Value } from '../../../src/core/ports.ts'
 import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
-import { authority } from '../../support/certificates.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { tempDatabase, tempFolder } from '../../support/folders.ts'
-import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
-import { startProcess } from '../../support/process.ts'
+import { choose, paidPayment, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { received, subscribe } from '../../support/subscriber.ts'
 import { mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
-const DAY = 1_440 * MINUTE
 
 /** The messages that were sent. */
 const sent: Body[] = []
@@ -137,22 +130,6 @@ onEveryDatabase(
       assert.equal(refund_summary.status, 'available', 'its charge and its capture were due')
     })
 
-    test('a monthly job charges, waits and reads, month after month', async () => {
-      const api = await service().newAccount('govuk-pay')
-      const agreement = await activeAgreement(api)
-      for (let month = 0; month < 5; month++) {
-        const { body } = await payByAgreement(api, agreement)
-        assert.equal(body.state.status, 'created')
-        assert.equal((await read(api, body)).state.status, 'started')
-        await api.advance(2_000)
-        assert.equal((await read(api, body)).state.status, 'success')
-        await api.advance(30 * DAY)
-        assert.equal((await read(api, body)).refund_summary.status, 'available')
-      }
-      const { total } = (await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)).body
-      assert.equal(total, 6)
-    })
-
     for (const [happens, path, body] of [
       ['is reset', 'reset', {}],
       ['stops its clock', 'clock', { freeze: true }],
@@ -194,38 +171,3 @@ onEveryDatabase(
     })
   },
 )
-
-test('After kill -9 between a step that was due and its message, the next start sends the message once', async t => {
-  const certificate = join(tempFolder(), 'authority.pem')
-  writeFileSync(certificate, authority)
-  const env = {
-    DATABASE_URL: tempDatabase(),
-    FARTHING_API_KEY: 'a-key-of-due-steps',
-    FARTHING_CALLBACK_HOSTS: 'localhost',
-    FARTHING_CONTROL: 'true',
-    FARTHING_BEHAVIOUR: 'govuk-pay',
-    NODE_EXTRA_CA_CERTS: certificate,
-  }
-  const first = await startProcess({ env })
-  t.after(() => first.kill())
-  const clientOf = ({ baseUrl }: { baseUrl: string }) =>
-    createClient([baseUrl], env.FARTHING_API_KEY, 'govuk-pay')
-  let api = clientOf(first)
-  const subscriber = await subscribe(t, api, { at: '/control/webhooks' })
-  const payment = await payOnPages(api, await api.createPayment())
-  await subscriber.next()
-  // Its message follows half a second later.
-  await api.advance(5_000)
-  await first.kill()
-  const second = await startProcess({ env })
-  t.after(() => second.kill())
-  api = clientOf(second)
-  await subscriber.next()
-  assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
-  assert.equal((await read(api, payment)).refund_summary.status, 'available')
-  const [, ...later] = received(subscriber)
-  assert.deepEqual(
-    later.map(({ event_type }) => event_type),
-    ['card_payment_captured'],
-  )
-})

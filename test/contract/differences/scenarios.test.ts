@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { asking, made } from '../../support/control.ts'
-import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
+import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -58,16 +58,6 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
     ])
     assert.equal((await read(api, left)).card_details.last_digits_card_number, '4242')
     assert.deepEqual(await statusesOf(api, left), ['created', 'started', 'submitted', 'failed'])
-  })
-
-  test('an error of the provider answers a card with 500 P0050, and ends the payment', async () => {
-    const api = await newAccount()
-    await made(control(api, 'plans', { scenario: 'error' }))
-    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
-    const answer = await authorise(api, payment)
-    assert.deepEqual([answer.status, answer.body.code], [500, 'P0050'])
-    assert.equal(await stateOf(api, payment), 'error P0050 unavailable')
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'error'])
   })
 
   test('a capture that is held comes when it is completed, and one that fails when it is due', async () => {
@@ -162,13 +152,5 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
       )
     const refused = await control(api, 'payments', { ...mode, cancel: true })
     assert.deepEqual([refused.status, refused.body.field], [422, 'cancel'])
-  })
-
-  test('a page of a payment that was submitted cannot be chosen again', async () => {
-    const api = await newAccount()
-    const payment = await api.createPayment()
-    for (const scenario of ['success', 'success', 'error'])
-      assert.equal((await choose(api, payment, scenario)).status, 303, scenario)
-    assert.equal(await stateOf(api, payment), 'submitted pending')
   })
 })

@@ -12,7 +12,6 @@ import {
   motoRows,
   newAgreementRows,
   posts,
-  type Row,
   refundRows,
   searches,
   webRows,
@@ -25,6 +24,7 @@ import {
   motoParts,
   type Parts,
   postPayment,
+  type Row,
   webParts,
 } from '../../support/new-payment.ts'
 import { sendRaw } from '../../support/raw-http.ts'

@@ -17,24 +17,20 @@ async function serviceWith(env: Record<string, string>): Promise<Service> {
   return service
 }
 
+/** Sends a request with exactly these lines before its length. */
+async function send(base: string, head: string[], body: string) {
+  const lines = [...head, `Content-Length: ${body.length}`, 'Connection: close', '', body]
+  const answer = parseAnswer(await exchangeBytes(base, [lines.join('\r\n')]))
+  assert.ok(answer.status < 400, answer.text)
+  return answer
+}
+
 /** Creates a payment by a request with these headers, on a service with these environment variables. */
 async function create(env: Record<string, string>, headers: string[], version = '1.1') {
-  const service = await serviceWith(env)
-  const { key } = await service.newAccount()
-  const bytes = await exchangeBytes(service.baseUrl, [
-    [
-      `POST /v1/payments HTTP/${version}`,
-      ...headers,
-      `Authorization: Bearer ${key}`,
-      `Content-Length: ${payment.length}`,
-      'Connection: close',
-      '',
-      payment,
-    ].join('\r\n'),
-  ])
-  const answer = parseAnswer(bytes)
-  assert.equal(answer.status, 201, answer.text)
-  return { ...answer, own: service.baseUrl }
+  const { newAccount, baseUrl: own } = await serviceWith(env)
+  const bearer = `Authorization: Bearer ${(await newAccount()).key}`
+  const head = [`POST /v1/payments HTTP/${version}`, ...headers, bearer]
+  return { ...(await send(own, head, payment)), own }
 }
 
 /** The address of the API and that of the pages, as found in the links of a payment. */
@@ -127,33 +123,24 @@ describe('HTTP: addresses in links', () => {
   })
 })
 
-/** Sends a request with another Host than that of the base address. */
-async function sendTo(host: string, base: string, head: string[], body: string): Promise<Body> {
-  const lines = [...head, `Host: ${host}`, `Content-Length: ${body.length}`, 'Connection: close']
-  const answer = parseAnswer(await exchangeBytes(base, [[...lines, '', body].join('\r\n')]))
-  assert.ok(answer.status < 400, answer.text)
-  return answer.body
-}
-
 onSharedDatabases('HTTP: links in webhook messages', { receives: true }, service => {
   test('every message has the links that the creator of the payment sees, whoever causes it', async t => {
     const client = await service().newAccount()
     const subscriber = await subscribe(t, client)
     const base = service().baseUrl
     const bearer = `Authorization: Bearer ${client.key}`
-    const create = ['POST /v1/payments HTTP/1.1', bearer]
+    const sendTo = async (host: string, line: string, body = '', header = bearer): Promise<Body> =>
+      (await send(base, [`${line} HTTP/1.1`, `Host: ${host}`, header], body)).body
     const given = JSON.stringify({ ...webPayment, delayed_capture: true })
-    const payment = await sendTo('created.example:3000', base, create, given)
+    const payment = await sendTo('created.example:3000', 'POST /v1/payments', given)
     const form = 'Content-Type: application/x-www-form-urlencoded'
     const page = new URL(payment._links.next_url.href).pathname
-    await sendTo('user.example', base, [`POST ${page} HTTP/1.1`, form], 'scenario=success')
-    await sendTo('user.example', base, [`POST ${page}/confirm HTTP/1.1`, form], '')
+    await sendTo('user.example', `POST ${page}`, 'scenario=success', form)
+    await sendTo('user.example', `POST ${page}/confirm`, '', form)
     const path = `/v1/payments/${payment.payment_id}`
-    await sendTo('other.example', base, [`POST ${path}/capture HTTP/1.1`, bearer], '')
-    const refund = [`POST ${path}/refunds HTTP/1.1`, bearer]
-    await sendTo('third.example', base, refund, '{"amount":1}')
-    const read = [`GET ${path} HTTP/1.1`, bearer]
-    const seen = await sendTo('created.example:3000', base, read, '')
+    await sendTo('other.example', `POST ${path}/capture`)
+    await sendTo('third.example', `POST ${path}/refunds`, '{"amount":1}')
+    const seen = await sendTo('created.example:3000', `GET ${path}`)
     const messages = subscriber.requests.map(one => openMessage(one, subscriber.webhook))
     assert.equal(messages.length, 3)
     const { baseUrl = 'http://created.example:3000' } = service().config

@@ -75,44 +75,19 @@ onOneDatabase('HTTP: API keys', service => {
   })
 
   test('every method and every path under /v1 needs the API key, unknown paths included', async () => {
-    for (const path of [
-      `/v1/payments/${payment_id}`,
-      '/v1/payments',
-      '/v1/payments/',
-      '/v1/refunds',
-      '/v1/agreements',
-      '/v1/disputes',
-      '/v1/webhooks',
-      '/v1/nothing',
-      '/v1/nothing/at/all?a=b',
-      '/v1/auth/',
-      '/v1/auth/more',
-      '/v1',
-      '/v1/',
-      '/v1?a',
-      '/v1//payments',
-      '/v1/payments//',
-      '/v1/%',
-      '/v1/%zz',
-      '/v1/payments/%ff',
-    ])
-      for (const method of ['GET', 'POST', 'OPTIONS', 'PROPFIND']) {
-        if (path === '/v1/auth/') continue
+    const known = '/payments /payments/ /refunds /agreements /disputes /webhooks'.split(' ')
+    const unknown = '/nothing /nothing/at/all?a=b /auth/more / ?a //payments /payments// /% /%zz'
+    const rests = [`/payments/${payment_id}`, '', '/payments/%ff', ...known, ...unknown.split(' ')]
+    for (const path of rests.map(rest => `/v1${rest}`))
+      for (const method of ['GET', 'POST', 'OPTIONS', 'PROPFIND'])
         assertRefused(await send(method, path), `${method} ${path}`)
-      }
   })
 
   test('a path under /v1 needs the API key when its characters are percent-encoded', async () => {
-    const prefix = ['/%761', '/v%31', '/%76%31', '/v1%2f', '/v1%2F']
-    for (const start of prefix)
-      for (const rest of ['/payments', `/payments/${payment_id}`, '/nothing', '/%ff']) {
-        const path =
-          start.endsWith('f') || start.endsWith('F') ? start + rest.slice(1) : start + rest
-        const answer = await send('GET', path)
-        assert.equal(answer.body.payment_id ?? answer.body.results, undefined, path)
-        assertRefused(answer, path)
-      }
-    for (const path of ['/v1/p%61yments', `/v1/payments/${encodeURIComponent('x')}%2f..`])
+    for (const start of ['/%761/', '/v%31/', '/%76%31/', '/v1%2f', '/v1%2F'])
+      for (const rest of ['payments', `payments/${payment_id}`, 'nothing', '%ff'])
+        assertRefused(await send('GET', start + rest), start + rest)
+    for (const path of ['/v1/p%61yments', '/v1/payments/x%2f..'])
       assertRefused(await send('GET', path), path)
   })
 
@@ -128,15 +103,8 @@ onOneDatabase('HTTP: API keys', service => {
   })
 
   test('paths that only resemble /v1 show no payment without the API key', async () => {
-    for (const path of [
-      '//v1/payments',
-      '/V1/payments',
-      '/./v1/payments',
-      '/x/../v1/payments',
-      '/v1;a/payments',
-      '/v1\\payments',
-      'v1/payments',
-    ]) {
+    const alike = '//v1/payments /V1/payments /./v1/payments /x/../v1/payments /v1;a/payments'
+    for (const path of [...alike.split(' '), '/v1\\payments', 'v1/payments']) {
       const answer = await send('GET', path)
       assert.ok([400, 401, 404].includes(answer.status), `${path}: ${answer.status}`)
       assert.doesNotMatch(answer.text, new RegExp(payment_id))

@@ -6,10 +6,11 @@ import { CONNECTIONS, IDLE_MS } from '../../../src/core/budgets.ts'
 import { createHttpServer } from '../../../src/platform/http/connections.ts'
 import { type Client, webPayment } from '../../support/client.ts'
 import { listenUntilEnd } from '../../support/ports.ts'
-import { closed, exchangeBytes, open } from '../../support/raw-http.ts'
+import { closed, exchangeBytes, open, statusesOf } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 const HOST = 'Host: a\r\n'
+const CLOSE = 'Connection: close\r\n'
 /** A server that is nothing but the limits of connections. */
 async function listen(t: TestContext, handle: Parameters<typeof createHttpServer>[0]) {
   const server = createHttpServer(handle)
@@ -20,7 +21,9 @@ const payment = JSON.stringify(webPayment)
 /** A request that creates a payment. */
 const creation = ({ key }: Client, more = '', length = payment.length) =>
   `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n${more}Content-Length: ${length}\r\n\r\n${payment}`
-const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`
+const GET = `GET /healthz HTTP/1.1\r\n${HOST}`
+const POST = `POST /v1/auth HTTP/1.1\r\n${HOST}`
+const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n`
 
 /** Requests that no HTTP client sends, and the statuses that may be returned before the connection closes. */
 const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> = {
@@ -32,39 +35,24 @@ const faults: Record<string, [bytes: string | Uint8Array, statuses: number[]]> =
   'white space in the path': [`GET /a b HTTP/1.1\r\n${HOST}\r\n`, [400]],
   'control characters': ['\0\u0001\u0002\u0003\r\n\r\n', [400]],
   'a TLS handshake': [new Uint8Array([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]), [400]],
-  'two Hosts': [`GET /healthz HTTP/1.1\r\n${HOST}HOST: b\r\n\r\n`, [400]],
+  'two Hosts': [`${GET}HOST: b\r\n\r\n`, [400]],
   'the same Host twice': [`GET /secure/a HTTP/1.1\r\n${HOST}${HOST}\r\n`, [400]],
   'no Host': ['GET /healthz HTTP/1.1\r\n\r\n', [400]],
-  'a header without a colon': [`GET /healthz HTTP/1.1\r\n${HOST}nonsense\r\n\r\n`, [400]],
-  'a header with a space in its name': [`GET /healthz HTTP/1.1\r\n${HOST}a b: c\r\n\r\n`, [400]],
-  'U+0000 in a header': [`GET /healthz HTTP/1.1\r\n${HOST}a: b\0c\r\n\r\n`, [400]],
-  'a header of 20,000 bytes': [
-    `GET /healthz HTTP/1.1\r\n${HOST}a: ${'x'.repeat(20_000)}\r\n\r\n`,
-    [431],
-  ],
+  'a header without a colon': [`${GET}nonsense\r\n\r\n`, [400]],
+  'a header with a space in its name': [`${GET}a b: c\r\n\r\n`, [400]],
+  'U+0000 in a header': [`${GET}a: b\0c\r\n\r\n`, [400]],
+  'a header of 20,000 bytes': [`${GET}a: ${'x'.repeat(20_000)}\r\n\r\n`, [431]],
   'a path of 20,000 bytes': [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, [431]],
-  'a Content-Length that is not a number': [
-    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: x\r\n\r\n`,
-    [400],
-  ],
-  'a negative Content-Length': [
-    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`,
-    [400],
-  ],
-  'two Content-Lengths': [
-    `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-    [400],
-  ],
+  'a Content-Length that is not a number': [`${POST}Content-Length: x\r\n\r\n`, [400]],
+  'a negative Content-Length': [`${POST}Content-Length: -1\r\n\r\n`, [400]],
+  'two Content-Lengths': [`${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, [400]],
   'a Content-Length and chunks': [`${CHUNKED}Content-Length: 2\r\n\r\n{}`, [400]],
   'a chunk without a size': [`${CHUNKED}\r\nxyz\r\n`, [400]],
   'a chunk extension of 20,000 bytes': [
     `${CHUNKED}\r\n2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
     [413],
   ],
-  'an unknown Transfer-Encoding': [
-    `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: nonsense\r\n\r\n{}`,
-    [400, 501],
-  ],
+  'an unknown Transfer-Encoding': [`${POST}Transfer-Encoding: nonsense\r\n\r\n{}`, [400, 501]],
 }
 
 onOneDatabase('HTTP: invalid requests', service => {
@@ -73,13 +61,6 @@ onOneDatabase('HTTP: invalid requests', service => {
     api = await service().newAccount()
   })
 
-  const assertAlive = async () =>
-    assert.equal(
-      (await api.post('/v1/payments', webPayment)).status,
-      201,
-      'the service still works',
-    )
-
   test('a connection with an invalid request gets its status and is closed, and the service still works', async () => {
     for (const [fault, [bytes, statuses]] of Object.entries(faults)) {
       const text = (await exchangeBytes(service().baseUrl, [bytes])).toString('latin1')
@@ -87,7 +68,7 @@ onOneDatabase('HTTP: invalid requests', service => {
       assert.ok(statuses.includes(Number(status)), `${fault}: ${text.slice(0, 200)}`)
       assert.doesNotMatch(text, /node_modules|\bat \w+ \(|\.ts:/)
     }
-    await assertAlive()
+    await api.createPayment()
   })
 
   test('an incomplete POST /v1/payments creates no payment', async () => {
@@ -103,15 +84,11 @@ onOneDatabase('HTTP: invalid requests', service => {
 onOneDatabase('HTTP: connections', service => {
   test('65 pipelined requests on one connection are answered in order: one, and the 64 that may wait', async () => {
     const paths = Array.from({ length: 65 }, (_, i) => (i % 3 ? '/healthz' : `/nothing/${i}`))
-    const last = paths.length - 1
     const requests = paths.map(
-      (path, i) =>
-        `GET ${path} HTTP/1.1\r\n${HOST}${i === last ? 'Connection: close\r\n' : ''}\r\n`,
+      (path, i) => `GET ${path} HTTP/1.1\r\n${HOST}${i < 64 ? '' : CLOSE}\r\n`,
     )
-    const text = (await exchangeBytes(service().baseUrl, [requests.join('')])).toString('latin1')
-    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
     assert.deepEqual(
-      statuses,
+      await statusesOf(service().baseUrl, ...requests),
       paths.map(path => (path === '/healthz' ? '200' : '404')),
     )
   })
@@ -122,7 +99,7 @@ onOneDatabase('HTTP: connections', service => {
     server.on('request', () => {
       parsed += 1
     })
-    const requests = `GET /healthz HTTP/1.1\r\n${HOST}\r\n`.repeat(500)
+    const requests = `${GET}\r\n`.repeat(500)
     await exchangeBytes(baseUrl, [requests])
     assert.equal(parsed, 66)
   })
@@ -131,13 +108,9 @@ onOneDatabase('HTTP: connections', service => {
     const api = await service().newAccount()
     const socket = await open(service().baseUrl)
     const before = `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(50)
-    socket.pause().write(before + creation(api, 'Connection: close\r\n'))
+    socket.pause().write(before + creation(api, CLOSE))
     for (let i = 0; i < 100; i++)
-      assert.equal(
-        (await api.get('/v1/payments')).body.total,
-        0,
-        'the responses before it are unread',
-      )
+      assert.equal((await api.get('/v1/payments')).body.total, 0, 'those before it are unread')
     socket.resume()
     await closed(socket)
     assert.equal((await api.get('/v1/payments')).body.total, 1)
@@ -147,8 +120,7 @@ onOneDatabase('HTTP: connections', service => {
     const api = await service().newAccount()
     const create = creation(api)
     for (const bad of ['nonsense\r\n\r\n', `${CHUNKED}\r\nxyz\r\n`]) {
-      const text = String(await exchangeBytes(service().baseUrl, [create + create + bad]))
-      const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(match => match[1])
+      const statuses = await statusesOf(service().baseUrl, create, create, bad)
       assert.deepEqual(statuses, ['201', '201', '400'])
     }
     assert.equal((await api.get('/v1/payments')).body.total, 4)
@@ -157,7 +129,7 @@ onOneDatabase('HTTP: connections', service => {
   test('a body in 4,096 pieces is read, and one in more closes its connection', async () => {
     const inPieces = (count: number) =>
       exchangeBytes(service().baseUrl, [
-        `${CHUNKED}Connection: close\r\n\r\n${'1\r\n \r\n'.repeat(count - 2)}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`,
+        `${CHUNKED}${CLOSE}\r\n${'1\r\n \r\n'.repeat(count - 2)}1\r\n{\r\n1\r\n}\r\n0\r\n\r\n`,
       ])
     assert.match(String(await inPieces(4_096)), /^HTTP\/1\.1 422 /)
     assert.equal(String(await inPieces(4_200)), '')
@@ -175,9 +147,7 @@ onOneDatabase('HTTP: connections', service => {
       request.resume()
     })
     const send = (count: number, end: string) =>
-      exchangeBytes(baseUrl, [
-        `${CHUNKED}Connection: close\r\n\r\n${'1\r\n{\r\n'.repeat(count)}${end}`,
-      ])
+      exchangeBytes(baseUrl, [`${CHUNKED}${CLOSE}\r\n${'1\r\n{\r\n'.repeat(count)}${end}`])
     await send(9_000, '')
     assert.ok(pieces <= 4_098, String(pieces))
     pieces = 0
@@ -190,9 +160,7 @@ onOneDatabase('HTTP: connections', service => {
     assert.equal((await create()).status, 201)
     const hold = async () => {
       const socket = await open(service().baseUrl)
-      socket.write(
-        `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 65536\r\n\r\n${'x'.repeat(65_000)}`,
-      )
+      socket.write(`${POST}Content-Length: 65536\r\n\r\n${'x'.repeat(65_000)}`)
       const answer = once(socket, 'data').then(([bytes]) => String(bytes))
       return { socket, answer }
     }
@@ -223,7 +191,7 @@ onOneDatabase('HTTP: connections', service => {
     const post = (length: number, more = '') =>
       `POST / HTTP/1.1\r\n${HOST}${more}Content-Length: ${length}\r\n\r\n`
     const long = Buffer.alloc(70 * 1024 * 1024)
-    const last = `${post(2, 'Connection: close\r\n')}{}`
+    const last = `${post(2, CLOSE)}{}`
     await exchangeBytes(baseUrl, [post(long.length), long, last])
     const [first = 0, second] = lengths
     assert.ok(first < 64 * 1024 * 1024)
@@ -260,9 +228,7 @@ onOneDatabase('HTTP: connections', service => {
 
   test('a request with Expect: 100-continue receives 100 and then its answer', async () => {
     const socket = await open(service().baseUrl)
-    socket.write(
-      `POST /v1/auth HTTP/1.1\r\n${HOST}Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
-    )
+    socket.write(`${POST}Content-Length: 2\r\nExpect: 100-continue\r\n${CLOSE}\r\n`)
     const [first] = await once(socket, 'data')
     assert.match(String(first), /^HTTP\/1\.1 100 /)
     socket.write('{}')
@@ -283,17 +249,13 @@ onOneDatabase('HTTP: connections', service => {
       server.maxConnections = CONNECTIONS
     })
     const first = await open(service().baseUrl)
-    first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)
+    first.write(`${GET}\r\n`)
     await once(first, 'data')
     server.maxConnections = 0
     await closed((await open(service().baseUrl)).resume())
-    first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)
+    first.write(`${GET}\r\n`)
     const [answer] = await once(first, 'data')
-    assert.match(
-      String(answer),
-      /^HTTP\/1\.1 200 /,
-      'the connection that was already open is served',
-    )
+    assert.match(String(answer), /^HTTP\/1\.1 200 /, 'the connection that was open is served')
     first.destroy()
   })
 

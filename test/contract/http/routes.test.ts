@@ -9,6 +9,7 @@ import { sendRaw } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8'
 
 /** The path and the methods of every route that answers in JSON, with HEAD beside GET. */
 const routes = [
@@ -99,30 +100,23 @@ onOneDatabase('HTTP: routes', service => {
     assert.equal((await send('DELETE', `/v1/webhooks/${ids['{webhook_id}']}/`)).status, 204)
   })
 
-  test('an unknown path returns 404 P0911, under /v1 and outside it', async () => {
-    for (const path of [
-      '/v1',
-      '/v1/',
-      '/v1/nothing',
-      '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd',
-      '/v1/payments/a/b',
-      '/v1/refunds/a',
-      '/v1/Payments',
-      '/V1/payments',
-      '/v2/payments',
-      '/nothing',
-      '/favicon.ico',
-      '/healthz/more',
-      '/assets/nothing.css',
-      '/assets/..%2f..%2fpackage.json',
-      '/assets/../../package.json',
-      '/secured',
-      '/%',
-      '/%ff',
-    ])
-      for (const method of ['GET', 'POST', 'PUT'])
-        if (!path.startsWith('/assets') || method === 'GET')
-          assertError(await send(method, path), 404, 'P0911')
+  const unknown = '/nothing /favicon.ico /healthz/more /secured /v2/payments /V1/payments /v1 /v1/'
+  const ofVersion = '/v1/nothing /v1/Payments /v1/payments/a/b /v1/refunds/a /v1/disputes/a'
+  const undecodable = '/% /%ff /v1/% /v1/payments/%ff /v1/payments/%e0%a4/cancel /v1/%ff?page=x'
+  const assets = '/assets/nothing.css /assets/..%2f..%2fpackage.json /assets/../../package.json'
+
+  test('an unknown path and one that cannot be decoded return 404 P0911, under /v1 and outside it, and the HTML page under /secure', async () => {
+    for (const path of `${unknown} ${ofVersion} ${undecodable}`.split(' '))
+      for (const method of ['GET', 'POST', 'PUT']) {
+        const answer = await send(method, path)
+        assertError(answer, 404, 'P0911')
+        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+        if (path.startsWith('/v1/')) assert.equal(answer.headers.get('cache-control'), 'no-store')
+      }
+    for (const path of assets.split(' ')) assertError(await send('GET', path), 404, 'P0911')
+    const page = await send('GET', '/secure/%ff')
+    assert.equal(page.status, 404)
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   })
 
   test('the 404 of an unknown path says what is wrong with /v1 or the slashes in it', async () => {
@@ -153,21 +147,29 @@ onOneDatabase('HTTP: routes', service => {
     }
   })
 
-  test('a path that cannot be decoded returns 404 P0911, or the HTML page under /secure', async () => {
-    for (const path of [
-      '/v1/%',
-      '/v1/payments/%ff',
-      '/v1/payments/%e0%a4/cancel',
-      '/v1/%ff?page=x',
-    ])
-      for (const method of ['GET', 'POST', 'DELETE']) {
-        const answer = await send(method, path)
-        assertError(answer, 404, 'P0911')
+  test('a GET for an unknown address that prefers HTML gets the page for it, with the headers of a page', async () => {
+    for (const accept of [BROWSER, 'Text/HTML', 'text/html, */*;q=0.1', 'text/html;level=1'])
+      for (const path of ['/nothing', '/payments/abc?x=y', '/docs/more', '//', '/%ff', '/v1x']) {
+        // Not sendRaw: it expects what the description says, which is JSON.
+        const answer = await fetch(service().baseUrl + path, { headers: { accept } })
+        assert.equal(answer.status, 404, path)
+        assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)
         assert.equal(answer.headers.get('cache-control'), 'no-store')
-        assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+        assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+        assert.match(await answer.text(), /<h1 class="govuk-heading-l">Page not found<\/h1>/)
       }
-    const page = await send('GET', '/secure/%ff')
-    assert.equal(page.status, 404)
-    assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
+  })
+
+  test('any other request for an unknown address and every request under /v1 gets JSON, and known addresses stay as they are', async () => {
+    const json = ['application/json, text/html;q=0.9', 'text/html, application/json']
+    for (const accept of ['', '*/*', ...json, 'text/html;q=0', 'text/html;q=x', 'text/htmlx'])
+      assertError(await send('GET', '/nothing', `Accept: ${accept}`), 404, 'P0911')
+    const inBrowser = (method: string, path: string) => send(method, path, `Accept: ${BROWSER}`)
+    for (const method of ['POST', 'DELETE', 'OPTIONS'])
+      assertError(await inBrowser(method, '/nothing'), 404, 'P0911')
+    for (const path of ['/v1/nothing', '/%761/nothing'])
+      assertError(await inBrowser('GET', path), 404, 'P0911')
+    assert.equal((await inBrowser('GET', '/healthz')).text, '{"status":"ok"}')
+    assertError(await inBrowser('POST', '/healthz'), 405, 'P0912')
   })
 })

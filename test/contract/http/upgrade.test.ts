@@ -69,18 +69,9 @@ onOneDatabase('HTTP: upgrade requests', service => {
     })
 
   test('a request with an unknown Expect value is answered as without it', async () => {
-    const lines = [
-      'POST /v1/payments HTTP/1.1',
-      'Expect: nonsense',
-      `Content-Length: ${json.length}`,
-    ]
-    const unknown = await sendRaw(service().baseUrl, lines, json)
-    assert.equal(unknown.status, 401)
-    const known = await sendRaw(
-      service().baseUrl,
-      [...lines, `Authorization: Bearer ${api.key}`],
-      json,
-    )
-    assert.equal(known.status, 201)
+    const lines = ['POST /v1/payments HTTP/1.1', 'Expect: nonsense']
+    assert.equal((await sendRaw(service().baseUrl, lines, json)).status, 401)
+    lines.push(`Authorization: Bearer ${api.key}`)
+    assert.equal((await sendRaw(service().baseUrl, lines, json)).status, 201)
   })
 })

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError, briefOf } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { askFor, ofOneThing } from '../../support/endpoints.ts'
-import { choose, payOnPages } from '../../support/journeys.ts'
+import { authorise, choose, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
+import { history } from '../../support/subscriber.ts'
 
 const SEVEN_DAYS = 604_800_000
+const moto = { authorisation_mode: 'moto_api' }
 
 onSharedDatabases('Retention: expired payments', { control: true }, service => {
   /** Moves the clock to the last millisecond of the newest payment. */
@@ -64,9 +66,10 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     assert.deepEqual(await totals(), [0, 0, 0])
   })
 
-  test('the hosted pages of an expired payment return 404', async () => {
+  test('the hosted pages of an expired payment return 404, and POST /v1/auth 400 P1211, even for a used token', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()
+    const [used, unused] = [await api.createPayment(moto), await api.createPayment(moto)]
     await choose(api, payment, 'success')
     const finished = await payOnPages(api, await api.createPayment())
     const page = payment._links.next_url.href
@@ -78,7 +81,9 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     ]
     await toTheEnd(api)
     for (const answer of await Promise.all(visits())) assert.equal(answer.status, 200)
+    assert.equal((await authorise(api, used)).status, 204)
     await pastTheEnd(api)
+    for (const each of [used, unused]) assertError(await authorise(api, each), 400, 'P1211')
     for (const answer of await Promise.all([
       ...visits(),
       api.postForm(page, { scenario: 'success' }),
@@ -112,44 +117,34 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
   })
 })
 
-describe('Retention: messages of expired payments', () => {
-  async function subscribed(api: Client) {
-    const { body } = await api.post('/v1/webhooks', {
-      callback_url: 'https://hooks.example.org/',
+let sends = 0
+onEveryDatabase(
+  'Retention: pending messages',
+  {
+    control: true,
+    send: async () => {
+      sends += 1
+      throw new Error('a faulty sender leaves the message PENDING')
+    },
+  },
+  service => {
+    test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
+      const api = await service().newAccount()
+      const hook = { callback_url: 'https://hooks.example.org/' }
+      const { body: webhook } = await api.post('/v1/webhooks', hook)
+      await api.post((await api.createPayment())._links.cancel.href)
+      const [pending] = await history(api, webhook)
+      assert.equal(pending.last_delivery_status, 'PENDING')
+      await api.advance(SEVEN_DAYS - 1)
+      assert.deepEqual(await history(api, webhook), [pending])
+      await api.advance(1)
+      const failed = { ...pending, body: null, last_delivery_status: 'FAILED' }
+      assert.deepEqual(await history(api, webhook), [failed])
+      const before = sends
+      service().clock.advance(CLAIM_MS)
+      for (const { deliveries } of service().apps) await deliveries.recover()
+      assert.equal(sends, before)
+      assert.deepEqual(await history(api, webhook), [failed])
     })
-    const history = async (): Promise<Body> =>
-      (await api.get(`/v1/webhooks/${body.external_id}/messages`)).body
-    return history
-  }
-
-  let sends = 0
-  onEveryDatabase(
-    'Retention: pending messages',
-    {
-      control: true,
-      send: async () => {
-        sends += 1
-        throw new Error('a faulty sender leaves the message PENDING')
-      },
-    },
-    service => {
-      test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
-        const api = await service().newAccount()
-        const history = await subscribed(api)
-        await api.post((await api.createPayment())._links.cancel.href)
-        const [pending] = (await history()).results
-        assert.equal(pending.last_delivery_status, 'PENDING')
-        await api.advance(SEVEN_DAYS - 1)
-        assert.deepEqual((await history()).results, [pending])
-        await api.advance(1)
-        const failed = { ...pending, body: null, last_delivery_status: 'FAILED' }
-        assert.deepEqual((await history()).results, [failed])
-        const before = sends
-        service().clock.advance(CLAIM_MS)
-        for (const { deliveries } of service().apps) await deliveries.recover()
-        assert.equal(sends, before)
-        assert.deepEqual((await history()).results, [failed])
-      })
-    },
-  )
-})
+  },
+)

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Answer, Client } from '../../support/client.ts'
-import { authorise } from '../../support/journeys.ts'
+import type { Client } from '../../support/client.ts'
+import { authorise, cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { answering, endingsOf, gated, subscribe } from '../../support/subscriber.ts'
 import { interleaving } from '../../support/watched.ts'
-import { cancelOne, paymentPath } from './payment-changes.ts'
+import { paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 
 onSharedDatabases('Webhooks: deletion during a delivery', { receives: true }, service => {
   const held = async (
     t: Parameters<typeof subscribe>[0],
-    change: (api: Client) => Promise<Answer>,
+    change: (api: Client) => Promise<unknown>,
     status: number,
   ) => {
     const api = await service().newAccount()
@@ -23,17 +23,17 @@ onSharedDatabases('Webhooks: deletion during a delivery', { receives: true }, se
     const { external_id } = subscriber.webhook
     assert.equal((await api.delete(`/v1/webhooks/${external_id}`)).status, 204)
     gate.open()
-    assert.equal((await answer).status, 204)
+    await answer
     return { api, subscriber }
   }
 
   test('an attempt under way when its webhook is deleted counts', async t => {
-    const { api, subscriber } = await held(t, cancelOne, 200)
+    const { api, subscriber } = await held(t, cancelledPayment, 200)
     assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
   })
 
   test('a message whose webhook is deleted during its first attempt gets no second attempt and is FAILED', async t => {
-    const { api, subscriber } = await held(t, cancelOne, 500)
+    const { api, subscriber } = await held(t, cancelledPayment, 500)
     assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
     assert.equal(subscriber.requests.length, 1)
   })
@@ -58,11 +58,5 @@ onSharedDatabases('Webhooks: deletion during a delivery', { receives: true }, se
     assert.deepEqual(await endingsOf(api, deleted), [])
     assert.equal(deleted.connections(), 0)
     assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
-  })
-
-  test('a change after the deletion of a webhook makes no message', async t => {
-    const { api, subscriber } = await held(t, cancelOne, 200)
-    assert.equal((await cancelOne(api)).status, 204)
-    assert.equal((await endingsOf(api, subscriber)).length, 1)
   })
 })

@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../../src/pay/retention.ts'
 import type { Body } from '../../support/client.ts'
-import { authorise } from '../../support/journeys.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import {
   answering,
   endingsOf,
-  eventTypesOf,
   gated,
   history,
   received,
   subscribe,
 } from '../../support/subscriber.ts'
+import { paymentPath } from './payment-changes.ts'
 
-import { cancelOne, paymentPath } from './payment-changes.ts'
-
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
-const moto = { authorisation_mode: 'moto_api' }
-
+// messages.test.ts has the order, retention/sweep.test.ts what is left of it.
 onSharedDatabases('Webhooks: delivery history', { control: true, receives: true }, service => {
   test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
     const api = await service().newAccount()
@@ -81,7 +75,7 @@ onSharedDatabases('Webhooks: delivery history', { control: true, receives: true 
         onRequest: answer => (answer.nth === 1 ? first : second).behaviour.onRequest?.(answer),
       },
     })
-    const answer = cancelOne(api)
+    const answer = cancelledPayment(api)
     await subscriber.next()
     const [message] = await history(api, subscriber.webhook)
     const { last_delivery_status, latest_attempt, attempts, body } = message
@@ -96,38 +90,5 @@ onSharedDatabases('Webhooks: delivery history', { control: true, receives: true 
     second.open()
     await answer
     assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
-  })
-
-  test('the history lists the newest message first, and of one moment the later one', async t => {
-    const api = await service().newAccount()
-    const subscriber = await subscribe(t, api)
-    const payment = await api.createPayment(moto)
-    await authorise(api, payment)
-    await api.advance(1)
-    await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
-    await api.advance(1)
-    await cancelOne(api)
-    const messages = await history(api, subscriber.webhook)
-    assert.deepEqual(eventTypesOf(messages), [
-      'card_payment_cancelled',
-      'card_payment_refunded',
-      'card_payment_captured',
-      'card_payment_succeeded',
-    ])
-    assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))
-  })
-
-  test('the history outlives the payment, without bodies, before and after a sweep', async t => {
-    const api = await service().newAccount()
-    const subscriber = await subscribe(t, api)
-    await cancelOne(api)
-    const before = await history(api, subscriber.webhook)
-    await api.advance(WEEK_MS - 1)
-    assert.deepEqual(await history(api, subscriber.webhook), before)
-    await api.advance(1)
-    const without = before.map(message => ({ ...message, body: null }))
-    assert.deepEqual(await history(api, subscriber.webhook), without)
-    await sweep(service().database, (await api.now()) + 2 * DAY_MS)
-    assert.deepEqual(await history(api, subscriber.webhook), without)
   })
 })

@@ -119,8 +119,3 @@ export const refusals: Record<string, PaymentChange> = {
   'is refused a refund': row(created(), refund(1)),
   'is authorised with a used token': row(once(created(moto), authorise), authorise),
 }
-
-/** Creates a payment and cancels it. Each webhook receives one message. */
-export async function cancelOne(api: Client): Promise<Answer> {
-  return api.post(`${paymentPath(await api.createPayment())}/cancel`)
-}

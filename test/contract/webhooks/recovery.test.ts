@@ -11,10 +11,9 @@ import {
   resultOf,
   unsentMessage,
 } from '../../support/held-send.ts'
-import { authorise } from '../../support/journeys.ts'
+import { authorise, cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
-import { cancelOne } from './payment-changes.ts'
 
 /** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
@@ -73,7 +72,7 @@ onEveryDatabase(
     async function crashAfter(api: Client, changes: number, webhooks = 1): Promise<void> {
       for (let i = 0; i < changes; i++) {
         service().clock.advance(1)
-        void cancelOne(api)
+        void cancelledPayment(api)
         await dead.next(webhooks)
       }
     }
@@ -111,8 +110,7 @@ onEveryDatabase(
       service().clock.advance(CLAIM_MS - 1)
       for (const { deliveries } of service().apps) await deliveries.recover()
       assert.equal(dead.calls.length, 2, 'the two attempts of the instance that made it')
-      dead.endAll(200)
-      for (const { deliveries } of service().apps) await deliveries.settled()
+      await endDead()
       assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 2'])
     })
 
@@ -125,8 +123,7 @@ onEveryDatabase(
       const [first] = await taking.next()
       first?.end(500)
       const [second] = await taking.next()
-      dead.endAll(200)
-      for (const { deliveries } of service().apps) await deliveries.settled()
+      await endDead()
       second?.end(200)
       await round
       const [message] = await history(api, webhook)

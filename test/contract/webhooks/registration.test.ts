@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
@@ -45,95 +45,84 @@ async function register(api: Client, fields: Record<string, unknown> = {}): Prom
 }
 
 onSharedDatabases('Webhooks: registration', { control: true }, service => {
-  describe('create', () => {
-    test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
-      const api = await service().newAccount()
-      const subscriptions = ['card_payment_captured', 'card_payment_refunded']
-      const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
-      assert.match(body.external_id, /^[0-9a-v]{26}$/)
-      assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
-      assert.deepEqual(body, {
-        external_id: body.external_id,
-        callback_url: URL,
-        description: 'Ledger feed',
-        subscriptions,
-        status: 'ACTIVE',
-        created_date: new Date(await api.now()).toISOString(),
-        signing_key: body.signing_key,
-      })
-      assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
+  test('POST /v1/webhooks registers a webhook, and GET returns the same body with the signing key', async () => {
+    const api = await service().newAccount()
+    const subscriptions = ['card_payment_captured', 'card_payment_refunded']
+    const body = await register(api, { description: 'Ledger feed', subscriptions, nonsense: 1 })
+    assert.match(body.external_id, /^[0-9a-v]{26}$/)
+    assert.match(body.signing_key, /^webhook_test_[0-9a-v]{26}$/)
+    assert.deepEqual(body, {
+      external_id: body.external_id,
+      callback_url: URL,
+      description: 'Ledger feed',
+      subscriptions,
+      status: 'ACTIVE',
+      created_date: new Date(await api.now()).toISOString(),
+      signing_key: body.signing_key,
     })
-
-    test('every webhook has its own signing key', async () => {
-      const api = await service().newAccount()
-      const made = await Promise.all(Array.from({ length: 20 }, () => register(api)))
-      assert.equal(new Set(made.map(({ signing_key }) => signing_key)).size, 20)
-      assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
-    })
-
-    test('subscriptions are all event types if absent or null, accept each, also the one never sent, and drop repeated ones', async () => {
-      const api = await service().newAccount()
-      for (const subscriptions of [undefined, null])
-        assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
-      for (const type of ALL)
-        assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
-      const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
-      assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
-        'card_payment_failed',
-        'card_payment_captured',
-      ])
-    })
-
-    test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
-      const api = await service().newAccount()
-      for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
-        assert.equal((await register(api, { description })).description, description)
-      for (const description of [undefined, null])
-        assert.equal('description' in (await register(api, { description })), false)
-    })
-
-    test('a callback_url of up to 2,048 characters is kept as sent', async () => {
-      const api = await service().newAccount()
-      const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
-      assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
-      const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
-      assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
-    })
+    assert.deepEqual((await api.get(`/v1/webhooks/${body.external_id}`)).body, body)
   })
 
-  describe('list and deletion', () => {
-    test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
-      const api = await service().newAccount()
-      const made: Body[] = []
-      for (let i = 0; i < 3; i++) {
-        await api.advance(1)
-        made.unshift(await register(api, { description: `${i}` }))
-      }
-      await api.delete(`/v1/webhooks/${made[1].external_id}`)
-      const { body } = await api.get('/v1/webhooks')
-      assert.deepEqual(
-        body.results,
-        made.map(({ signing_key, ...listed }, i) => ({
-          ...listed,
-          status: i === 1 ? 'INACTIVE' : 'ACTIVE',
-        })),
-      )
-      assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
-    })
+  test('subscriptions are all event types if absent or null, accept each, also the one never sent, and drop repeated ones', async () => {
+    const api = await service().newAccount()
+    for (const subscriptions of [undefined, null])
+      assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
+    for (const type of ALL)
+      assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
+    const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
+    assert.deepEqual((await register(api, { subscriptions: repeated })).subscriptions, [
+      'card_payment_failed',
+      'card_payment_captured',
+    ])
+  })
 
-    test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
-      const api = await service().newAccount()
-      const webhook = await register(api)
-      const path = `/v1/webhooks/${webhook.external_id}`
-      const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
-      for (const sent of [{}, body]) {
-        const answer = await api.request('DELETE', path, sent)
-        assert.equal(answer.status, 204)
-        assert.equal(answer.text, '')
-        assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
-        assert.equal((await api.get(`${path}/messages`)).status, 200)
-      }
-    })
+  test('a description has up to 255 characters, and is left out when it is absent or null', async () => {
+    const api = await service().newAccount()
+    for (const description of ['x'.repeat(255), '', ' ', '<b>é😀"'])
+      assert.equal((await register(api, { description })).description, description)
+    for (const description of [undefined, null])
+      assert.equal('description' in (await register(api, { description })), false)
+  })
+
+  test('a callback_url of up to 2,048 characters is kept as sent', async () => {
+    const api = await service().newAccount()
+    const longest = `${URL}?${'x'.repeat(2048 - URL.length - 1)}`
+    assert.equal((await register(api, { callback_url: longest })).callback_url, longest)
+    const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
+    assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
+  })
+
+  test('the list of webhooks has no signing keys, is newest first and includes deleted webhooks', async () => {
+    const api = await service().newAccount()
+    const made: Body[] = []
+    for (let i = 0; i < 3; i++) {
+      await api.advance(1)
+      made.unshift(await register(api, { description: `${i}` }))
+    }
+    await api.delete(`/v1/webhooks/${made[1].external_id}`)
+    const { body } = await api.get('/v1/webhooks')
+    assert.deepEqual(
+      body.results,
+      made.map(({ signing_key, ...listed }, i) => ({
+        ...listed,
+        status: i === 1 ? 'INACTIVE' : 'ACTIVE',
+      })),
+    )
+    assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
+  })
+
+  test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
+    const api = await service().newAccount()
+    const webhook = await register(api)
+    const path = `/v1/webhooks/${webhook.external_id}`
+    const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
+    for (const sent of [{}, body]) {
+      const answer = await api.request('DELETE', path, sent)
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
+      assert.equal((await api.get(`${path}/messages`)).status, 200)
+    }
   })
 
   test('an account has at most 100 active webhooks, also when they are registered at once, and with listeners', async () => {

@@ -1,31 +1,22 @@
 /** Requests that are wrong in one thing, and what GOV.UK Pay answers, by its source and its own tests. */
 import { card } from '../journeys.ts'
-import { DETAILS, HEADER, ofLength, type Parts } from '../new-payment.ts'
-
-/** The parts of a request that differ from a right one, and the answer. */
-export type Row = [parts: Parts, expected: string]
+import { DETAILS, HEADER, ofLength, type Parts, type Row, rowsOf } from '../new-payment.ts'
 
 /** Each of these is wrong for a text that must be given. */
 const wrongText = (name: string, code = 'P010'): Row[] => [
-  ...[undefined, 'null', '""', '"  "'].map(
-    (text): Row => [{ [name]: text }, `400 ${code}1 ${name}`],
-  ),
-  ...['1', 'true', '{"a":1}', '[]', '"a < b"', '"a > b"', '"a | b"'].map(
-    (text): Row => [{ [name]: text }, `400 ${code}2 ${name}`],
-  ),
-  [{ [name]: ofLength(256) }, `422 P0102 ${name}`],
-  [{ [name]: ofLength(255) }, '201'],
+  ...rowsOf(name, `400 ${code}1 ${name}`, undefined, 'null', '""', '"  "'),
+  ...rowsOf(name, `400 ${code}2 ${name}`, '1', 'true', '{"a":1}', '[]'),
+  ...rowsOf(name, `400 ${code}2 ${name}`, '"a < b"', '"a > b"', '"a | b"'),
+  ...rowsOf(name, `422 P0102 ${name}`, ofLength(256)),
+  ...rowsOf(name, '201', ofLength(255)),
 ]
 
-const rowsOf = (name: string, expected: string, ...texts: string[]): Row[] =>
-  texts.map(text => [{ [name]: text }, expected])
-
 const NOBODY = JSON.stringify('0'.repeat(26))
-const LINE1 = `${DETAILS}.billing_address.line1`
+const ADDRESS = `${DETAILS}.billing_address`
+const longUrl = (length: number) => JSON.stringify('https://example.org/'.padEnd(length, 'a'))
 
 export const webRows: Row[] = [
-  ...rowsOf('amount', '400 P0101 amount', 'null'),
-  [{ amount: undefined }, '400 P0101 amount'],
+  ...rowsOf('amount', '400 P0101 amount', undefined, 'null'),
   ...rowsOf('amount', '400 P0102 amount', '""', '"100"', '1.5', '1.0', '1e2', 'true', '{}'),
   ...rowsOf('amount', '400 P0102 amount', '2147483648', '-2147483649', '1e400'),
   ...rowsOf('amount', '422 P0102 amount', '-1', '10000001', '2147483647', '0', '-0'),
@@ -33,13 +24,9 @@ export const webRows: Row[] = [
   ...wrongText('reference'),
   ...wrongText('description'),
   ...rowsOf('return_url', '400 P0102 return_url', '1', 'true', '{}', '[]'),
-  ...rowsOf('return_url', '400 P0101', 'null', '""'),
-  [{ return_url: undefined }, '400 P0101'],
-  [
-    { return_url: JSON.stringify(`https://example.org/${'a'.repeat(1981)}`) },
-    '422 P0102 return_url',
-  ],
-  [{ return_url: JSON.stringify(`https://example.org/${'a'.repeat(1980)}`) }, '201'],
+  ...rowsOf('return_url', '400 P0101', undefined, 'null', '""'),
+  ...rowsOf('return_url', '422 P0102 return_url', longUrl(2001)),
+  ...rowsOf('return_url', '201', longUrl(2000)),
   ...rowsOf('return_url', '422 P0102', '" "', '"x"', '"https://a.test"', '"https://a.com/../x"'),
   ...rowsOf('return_url', '201', '"http://a.com"', '"http://localhost:3000/back"'),
   ...rowsOf('moto', '400 P0102 moto', 'null', '"true"', '1'),
@@ -63,23 +50,18 @@ export const webRows: Row[] = [
   ...rowsOf('email', '201', 'null', '""', '"not an address"'),
   ...rowsOf(`${DETAILS}.cardholder_name`, '400 P0102 cardholder_name', '1', '{}'),
   ...rowsOf(`${DETAILS}.cardholder_name`, '422 P0102 cardholder_name', ofLength(256)),
-  ...['line1', 'line2', 'city', 'postcode', 'country'].map(
-    (name): Row => [{ [`${DETAILS}.billing_address.${name}`]: '1' }, `400 P0102 ${name}`],
+  ...['line1', 'line2', 'city', 'postcode', 'country'].flatMap(name =>
+    rowsOf(`${ADDRESS}.${name}`, `400 P0102 ${name}`, '1'),
   ),
-  ...rowsOf(LINE1, '422 P0102 line1', ofLength(256)),
-  ...rowsOf(`${DETAILS}.billing_address.postcode`, '422 P0102 postcode', ofLength(26)),
-  ...rowsOf(`${DETAILS}.billing_address.country`, '201', '"Atlantis"'),
+  ...rowsOf(`${ADDRESS}.line1`, '422 P0102 line1', ofLength(256)),
+  ...rowsOf(`${ADDRESS}.postcode`, '422 P0102 postcode', ofLength(26)),
+  ...rowsOf(`${ADDRESS}.country`, '201', '"Atlantis"'),
   ...rowsOf(DETAILS, '201', '1', '"x"', '{}'),
   ...rowsOf('metadata', '422 P0102 metadata', 'null', '1', '"x"', '[]', '{"":"x"}', '{"a":null}'),
   ...rowsOf('metadata', '422 P0102 metadata', '{"a":{}}', '{"a":[]}', '{"a":"1","A":"2"}'),
   ...rowsOf('metadata', '422 P0102 metadata', `{"a":${ofLength(101)}}`, `{${ofLength(31)}:"x"}`),
-  ...rowsOf(
-    'metadata',
-    '201',
-    '{}',
-    '{"a":1,"b":true,"c":"x"}',
-    `{${ofLength(30)}:${ofLength(100)}}`,
-  ),
+  ...rowsOf('metadata', '201', '{}', '{"a":1,"b":true,"c":"x"}'),
+  ...rowsOf('metadata', '201', `{${ofLength(30)}:${ofLength(100)}}`),
   ...rowsOf('metadata', '400 P0920', '{"a":"<"}', '{">":"a"}', '{"a":"\\u007c"}'),
   ...rowsOf('email', '400 P0920', '"a|b"'),
   // Of two mistakes the first counts, in the order in which fields are read, and types before lengths.
@@ -91,10 +73,8 @@ export const webRows: Row[] = [
 ]
 
 export const keyRows: Row[] = [
-  ...['', 'a b', 'a_b', 'k'.repeat(256)].map(
-    (key): Row => [{ [HEADER]: key }, `422 P0102 ${HEADER}`],
-  ),
-  [{ [HEADER]: 'k'.repeat(255) }, '201'],
+  ...rowsOf(HEADER, `422 P0102 ${HEADER}`, '', 'a b', 'a_b', 'k'.repeat(256)),
+  ...rowsOf(HEADER, '201', 'k'.repeat(255)),
   [{ [HEADER]: 'a b', return_url: undefined }, `422 P0102 ${HEADER}`],
   [{ [HEADER]: 'a b', amount: undefined }, '400 P0101 amount'],
 ]
@@ -117,7 +97,7 @@ export const agreementRows: Row[] = [
   ...rowsOf('set_up_agreement', '400 P0104', NOBODY),
   ...rowsOf('moto', '400 P0104', 'true'),
   ...rowsOf('email', '400 P0104', '"a@example.org"'),
-  ...rowsOf(LINE1, '400 P0104', '"1 Street"'),
+  ...rowsOf(`${ADDRESS}.line1`, '400 P0104', '"1 Street"'),
   ...rowsOf('return_url', '400 P0104', '"https://example.org"'),
   ...rowsOf('agreement_payment_type', '422 P0102 agreement_payment_type', '"x"'),
   // The API passes set_up_agreement on as the agreement.
@@ -141,7 +121,7 @@ export const bodies = [
 ] as const
 
 export const refundRows: Row[] = [
-  ...[undefined, 'null'].map((amount): Row => [{ amount }, '400 P0601 amount']),
+  ...rowsOf('amount', '400 P0601 amount', undefined, 'null'),
   ...rowsOf('amount', '400 P0602 amount', '"1"', '""', '1.5', '1.0', '{"a":1}', '2147483648'),
   ...rowsOf('amount', '422 P0602 amount', '0', '-1', '10000001'),
   ...rowsOf('amount', '400 P0603', '5000'),

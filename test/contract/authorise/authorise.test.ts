@@ -87,6 +87,15 @@ onOneDatabase('Card authorisation: body', service => {
     })
   })
 
+  test('POST /v1/auth returns 400 P1211 for any text that is not a token', async () => {
+    const token: string = payment._links.auth_url_post.params.one_time_token
+    assert.match(token, /^[0-9a-v]{52}$/)
+    const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+    const wrong = [mistyped, token.slice(0, 26), `${token}0`, token.toUpperCase(), ` ${token}`]
+    for (const one_time_token of [...wrong, 'x', '0'.repeat(52), '%00', 'é'.repeat(52)])
+      assertError(await authorise(api, payment, { one_time_token }), 400, 'P1211')
+  })
+
   test('a refused POST /v1/auth leaves the payment unchanged and its token valid', async () => {
     assert.deepEqual(await read(api, payment), payment)
     assert.equal((await authorise(api, payment)).status, 204)
@@ -109,9 +118,13 @@ onOneDatabase('Card authorisation: body', service => {
     'a date in the past': { expiry_date: '01/00' },
     'unknown keys': { nonsense: { deep: [1] }, amount: 5 },
     'a name with non-ASCII characters': { cardholder_name: 'Ŵyn "O\'Neil" <b>|</b> 😀' },
+    'a card that begins like the declined one': { card_number: `${DECLINED}0` },
+    'a card that lacks the end of the declined one': { card_number: DECLINED.slice(0, -1) },
+    'a card that ends unlike the declined one': { card_number: '4000000000000010' },
   }))
-    test(`POST /v1/auth accepts ${what}, as JSON and as a form`, async () => {
-      for (const send of [(p: Body) => authorise(api, p, fields), () => asForm(fields)]) {
+    test(`POST /v1/auth accepts ${what}, as JSON with the key of another account and as a form`, async () => {
+      const other = await service().newAccount()
+      for (const send of [(p: Body) => authorise(other, p, fields), () => asForm(fields)]) {
         payment = await api.createPayment({ authorisation_mode: 'moto_api' })
         const answer = await send(payment)
         assert.equal(answer.status, 204, answer.text)
