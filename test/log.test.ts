@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { before, describe, test } from 'node:test'
 import { assets } from '../src/platform/web/assets.ts'
 import { createClient, webPayment } from './support/client.ts'
@@ -88,23 +87,18 @@ test('At the level debug the log has requests for assets, and no query', async (
 })
 
 /** What a program prints that has this logger. */
-async function printed(logger: string, program: string): Promise<string[]> {
+function printed(logger: string, program: string): string[] {
   const module = new URL('../src/core/log.ts', import.meta.url)
   const text = `import { createLogger } from ${JSON.stringify(module)}
     const logger = createLogger(${logger})
     ${program}`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', text])
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', piece => {
-    output += piece
-  })
-  await once(child, 'close')
-  return output.trimEnd().split('\n')
+  const args = ['--input-type=module', '--eval', text]
+  return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout.trimEnd().split('\n')
 }
 
-test('At a terminal the line of a refused request ends with the code and the field', async () => {
+test('At a terminal the line of a refused request ends with the code and the field', () => {
   const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
-  const lines = await printed(
+  const lines = printed(
     `'info', true`,
     `logger.info(${JSON.stringify({ ...request, code: 'P0102', field: 'amount' })})
      logger.info(${JSON.stringify({ ...request, status: 201 })})`,
@@ -115,8 +109,8 @@ test('At a terminal the line of a refused request ends with the code and the fie
   )
 })
 
-test('The last line of an ending process is written, although an earlier write is still under way', async () => {
-  const lines = await printed(
+test('The last line of an ending process is written, although an earlier write is still under way', () => {
+  const lines = printed(
     `'info', false`,
     `logger.info('x'.repeat(10_000))
      logger.fatal('the last line')

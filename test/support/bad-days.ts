@@ -1,8 +1,9 @@
 /** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
 import assert from 'node:assert/strict'
 import { sendUnchecked } from './client.ts'
-import { changedCopyOf, copyOf, type Language, programOf, run } from './languages.ts'
+import { changedCopyOf, copyOf, type Language, run } from './languages.ts'
 import { freePort } from './ports.ts'
+import { programOf } from './process.ts'
 import { type Service, startService } from './service.ts'
 
 export const RECEIVES = { FARTHING_CALLBACK_HOSTS: '127.0.0.1' }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from './ports.ts'
+import { collect } from './process.ts'
 
 export type RunningPostgres = {
   url: string
@@ -67,12 +68,8 @@ async function startIn(
   const run = (program: string, args: string[]): Spawned => {
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
     const child = spawn(join(programs, 'bin', program), args, { ...user, cwd: folder, env })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', chunk => {
-        output += chunk
-      })
-    return { child, output: () => output }
+    const { written } = collect(child)
+    return { child, output: () => written.both }
   }
 
   if (!fill)
