@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { assets } from '../src/platform/web/assets.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { type FarthingProcess, startProcess } from './support/process.ts'
@@ -32,45 +32,28 @@ async function linesOf(
 /** A line without what differs from run to run. */
 const lasting = ({ level, time, pid, hostname, ms, ...rest }: Record<string, unknown>) => rest
 
-describe('The log line of a request', () => {
-  let lines: Record<string, unknown>[]
-  before(async () => {
-    lines = await linesOf('info', async ({ baseUrl }) => {
-      const api = createClient([baseUrl], FARTHING_API_KEY)
-      await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
-      await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'not allowed!' })
-      await createClient([baseUrl], 'a-key-that-nobody-has').get('/v1/payments')
-      await api.post('/v1/payments', webPayment)
-      await api.get('/no/such/page')
-      await api.get('/secure/none')
-      await api.get(`/assets/${assets.css}`)
-      await api.get('/v1/payments?referense=x')
-    })
+test('At the level info the log line of a request has the code of its error, with the field or header, and requests for pages and assets have no code and no line', async () => {
+  const lines = await linesOf('info', async ({ baseUrl }) => {
+    const api = createClient([baseUrl], FARTHING_API_KEY)
+    await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
+    await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'not allowed!' })
+    await createClient([baseUrl], 'a-key-that-nobody-has').get('/v1/payments')
+    await api.post('/v1/payments', webPayment)
+    await api.get('/no/such/page')
+    await api.get('/secure/none')
+    await api.get(`/assets/${assets.css}`)
+    await api.get('/v1/payments?referense=x')
   })
-
-  test('The log line of a refused request has the code and the field or header of the error', () => {
-    const route = '/v1/payments'
-    const post = { method: 'POST', route }
-    assert.deepEqual(lines.slice(0, 4).map(lasting), [
-      { ...post, status: 422, code: 'P0102', field: 'return_url' },
-      { ...post, status: 422, code: 'P0102', header: 'Idempotency-Key' },
-      { method: 'GET', route, status: 401, code: 'P0910' },
-      { ...post, status: 201 },
-    ])
-  })
-
-  test('The log line of an unknown path has its code, and that of a page has none', () => {
-    assert.deepEqual(lines.slice(4, 6).map(lasting), [
-      { method: 'GET', route: null, status: 404, code: 'P0911' },
-      { method: 'GET', route: '/secure/:token', status: 404 },
-    ])
-  })
-
-  test('Requests for assets are not logged at the level info', () => {
-    assert.deepEqual(lines.slice(6).map(lasting), [
-      { method: 'GET', route: '/v1/payments', status: 200 },
-    ])
-  })
+  const [post, get] = ['POST', 'GET'].map(method => ({ method, route: '/v1/payments' }))
+  assert.deepEqual(lines.map(lasting), [
+    { ...post, status: 422, code: 'P0102', field: 'return_url' },
+    { ...post, status: 422, code: 'P0102', header: 'Idempotency-Key' },
+    { ...get, status: 401, code: 'P0910' },
+    { ...post, status: 201 },
+    { ...get, route: null, status: 404, code: 'P0911' },
+    { ...get, route: '/secure/:token', status: 404 },
+    { ...get, status: 200 },
+  ])
 })
 
 test('At the level debug the log has requests for assets, and no query', async () => {

@@ -1,6 +1,6 @@
 /** An account in which every page of requests, webhooks, messages and signatures has something to show. */
 import assert from 'node:assert/strict'
-import type { Body, Client } from './client.ts'
+import { type Body, type Client, webPayment } from './client.ts'
 import { cancelledPayment } from './journeys.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
@@ -69,12 +69,7 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   }
   for (let i = 0; i < 3; i++) {
     tick()
-    await api.post('/v1/payments', {
-      amount: 100,
-      reference: 'x',
-      description: 'x',
-      return_url: 'no',
-    })
+    await api.post('/v1/payments', { ...webPayment, return_url: 'no' })
   }
   await api.post('/v1/payments', { amount: 'much' })
   tick()

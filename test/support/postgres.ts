@@ -32,7 +32,7 @@ export type PostgresServerOptions = {
 /** PostgreSQL refuses to run as root, so root starts it as this user, which every Unix system has. */
 export const OTHER_USER = 'nobody'
 
-type Spawned = { child: ChildProcess; output: () => string }
+type Spawned = ReturnType<typeof collect> & { child: ChildProcess }
 
 /**
  * Starts a server with an empty cluster on a free port of loopback. Throws an Error whose message is one
@@ -68,8 +68,7 @@ async function startIn(
   const run = (program: string, args: string[]): Spawned => {
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
     const child = spawn(join(programs, 'bin', program), args, { ...user, cwd: folder, env })
-    const { written } = collect(child)
-    return { child, output: () => written.both }
+    return { child, ...collect(child) }
   }
 
   if (!fill)
@@ -128,20 +127,15 @@ export function idsOf(name: string): { uid: number; gid: number } {
   return { uid: Number(uid), gid: Number(gid) }
 }
 
-async function initialise({ child, output }: Spawned): Promise<void> {
+async function initialise({ child, written }: Spawned): Promise<void> {
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`initdb exited with ${code}: ${lastLine(output())}`)
+  if (code !== 0) throw new Error(`initdb exited with ${code}: ${lastLine(written.both)}`)
 }
 
-async function untilReady({ child, output }: Spawned): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', () => {
-      if (/ready to accept (read-only )?connections/.test(output())) resolve()
-    })
-    child.once('error', reject)
-    child.once('close', code => reject(new Error(`it exited with ${code}: ${lastLine(output())}`)))
+const untilReady = ({ written, until }: Spawned): Promise<void> =>
+  until('ready to accept ').catch(error => {
+    throw new Error(lastLine(written.both) || error.message)
   })
-}
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
