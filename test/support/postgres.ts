@@ -10,17 +10,9 @@ import pg from 'pg'
 import { freePort } from './ports.ts'
 import { collect } from './process.ts'
 
-export type RunningPostgres = {
-  url: string
-  /** The data directory. */
-  data: string
-  /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
-  start(): Promise<void>
-  /** Stops the server and deletes its files. */
-  stop(): Promise<void>
-}
+export type RunningPostgres = Awaited<ReturnType<typeof startIn>>
 
-export type PostgresServerOptions = {
+type PostgresServerOptions = {
   /** Server settings such as `fsync=on`. */
   settings?: string[]
   /** The folder that holds bin, lib and share; without it, the one in node_modules. */
@@ -52,7 +44,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 async function startIn(
   folder: string,
   { settings = [], binaries = installedBinaries(), fill }: PostgresServerOptions,
-): Promise<RunningPostgres> {
+) {
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
   const programs = user ? join(folder, 'programs') : binaries
   const data = join(folder, 'data')
@@ -95,8 +87,11 @@ async function startIn(
   await start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    /** The data directory. */
     data,
+    /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
     start,
+    /** Stops the server and deletes its files. */
     async stop() {
       if (server && server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
