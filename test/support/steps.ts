@@ -9,7 +9,7 @@ import type { Expression } from './expressions.ts'
 setFlagsFromString('--allow-natives-syntax')
 /** An expression that finds nothing once it has stepped back so often. */
 const limited = new Function(
-  ...['source', 'flags', 'most'],
+  'source, flags, most',
   'return %NewRegExpWithBacktrackLimit(source, flags, most)',
 ) as (source: string, flags: string, most: number) => RegExp
 setFlagsFromString('--no-allow-natives-syntax')
