@@ -32,7 +32,7 @@ async function linesOf(
 /** A line without what differs from run to run. */
 const lasting = ({ level, time, pid, hostname, ms, ...rest }: Record<string, unknown>) => rest
 
-test('At the level info the log line of a request has the code of its error, with the field or header, and requests for pages and assets have no code and no line', async () => {
+test('At the level info the log line of a request has the code of its error with the field or header, that of a page has no code, and requests for assets have no line', async () => {
   const lines = await linesOf('info', async ({ baseUrl }) => {
     const api = createClient([baseUrl], FARTHING_API_KEY)
     await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
