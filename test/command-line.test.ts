@@ -94,20 +94,14 @@ describe('The command line', () => {
     assert.deepEqual(loaded().filter(isLate), [])
     assert.deepEqual(await statuses(send('/secure/none'), send('/secure/none')), [404, 404])
     const first = [send('/control/reset', 'POST'), send('/console/sign-in'), send('/control/none')]
+    const wrong = send('/console/sign-in', 'PUT')
+    assert.deepEqual(await statuses(...first, wrong), [200, 200, 404, 405])
+    const once = ['app/tools', 'pay/hosted/pages', 'tools/console/pages', 'tools/control/routes']
+    const found = loaded().filter(path => once.includes(path.replace('.ts', '')))
     assert.deepEqual(
-      await statuses(...first, send('/console/sign-in', 'PUT')),
-      [200, 200, 404, 405],
+      found.sort(),
+      once.map(path => `${path}.ts`),
     )
-    for (const file of [
-      'pay/hosted/pages.ts',
-      'app/tools.ts',
-      'tools/console/pages.ts',
-      'tools/control/routes.ts',
-    ])
-      assert.deepEqual(
-        loaded().filter(path => path === file),
-        [file],
-      )
     assert.deepEqual(await started.terminate(), { code: 0, signal: null })
   })
 
@@ -123,11 +117,7 @@ describe('The command line', () => {
     const env = { FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
     const started = await startProcess({ env: { ...env, NODE_OPTIONS: `--require "${preload}"` } })
     t.after(() => started.kill())
-    const paid = await createClient([started.baseUrl], FARTHING_API_KEY).post(
-      '/v1/payments',
-      webPayment,
-    )
-    assert.equal(paid.status, 201)
+    await createClient([started.baseUrl], FARTHING_API_KEY).createPayment()
     assert.deepEqual(await started.terminate(), { code: 0, signal: null })
     const modules = readFileSync(loaded, 'utf8').split('\n')
     assert.ok(modules.includes('NativeModule http'))

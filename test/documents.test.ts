@@ -96,10 +96,9 @@ describe('The documents', () => {
     const made = files.flatMap(file =>
       [...read(file).matchAll(/create table (?:if not exists )?(\w+) \(/g)].map(([, name]) => name),
     )
-    const listed = [
-      ...sectionOf('docs/architecture.md', 'What is stored').matchAll(/^\| `(\w+)` \|/gm),
-    ]
-    assert.deepEqual(listed.map(([, name]) => name).sort(), made.sort())
+    const stored = sectionOf('docs/architecture.md', 'What is stored')
+    const listed = [...stored.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(listed.sort(), made.sort())
   })
 
   test('docs/architecture.md names every folder of src', () => {
@@ -136,10 +135,7 @@ describe('The documents', () => {
       const rows = budgets.map(
         ({ name, meaning, number }) => `| \`${name}\` | ${number} | ${meaning.slice(0, -1)} |`,
       )
-      const table = sectionOf('docs/reliability.md', 'Budgets')
-        .split('\n')
-        .filter(line => line.startsWith('| `'))
-      assert.deepEqual(table, rows)
+      assert.deepEqual(rowsOf('docs/reliability.md', 'Budgets', '| `'), rows)
     })
 
     for (const { name, files, number } of budgets)
@@ -165,10 +161,7 @@ describe('The documents', () => {
     const rows = Object.values(settings).map(
       ({ name, initial = '', meaning }) => `| \`${name}\` | ${initial} | ${meaning} |`,
     )
-    const table = sectionOf('docs/reference.md', 'Settings')
-      .split('\n')
-      .filter(line => line.startsWith('| `'))
-    assert.deepEqual(table, rows)
+    assert.deepEqual(rowsOf('docs/reference.md', 'Settings', '| `'), rows)
   })
 
   test('The tables of commands and exit codes in docs/reference.md are those of the commands', async () => {
@@ -237,8 +230,7 @@ describe('The documents', () => {
   })
 
   test('docs/spec-gaps.md has every code that only a plan answers with', () => {
-    const section = sectionOf('docs/spec-gaps.md', 'Codes that only a plan answers with')
-    const rows = section.split('\n').filter(line => line.startsWith('| P'))
+    const place = ['docs/spec-gaps.md', 'Codes that only a plan answers with'] as const
     const codes = Object.entries<{ status: number; of: readonly string[]; text: string }>(
       onlyByPlan,
     )
@@ -248,11 +240,14 @@ describe('The documents', () => {
       const operations = of.length > 0 ? `: ${of.join(', ')}` : ''
       return isFault(planned) ? [] : [`| ${code}, ${status}${operations} | ${text} |`]
     })
-    assert.deepEqual(rows, expected)
+    assert.deepEqual(rowsOf(...place, '| P'), expected)
     const faults = codes.flatMap(([code, planned]) =>
       isFault(planned) ? [`${code} ${planned.of.join(', ')}`] : [],
     )
-    assert.match(section, new RegExp(`${onlyByPlan.P0198.text}, 500: ${faults.join('; ')}\\.`, 'i'))
+    assert.match(
+      sectionOf(...place),
+      new RegExp(`${onlyByPlan.P0198.text}, 500: ${faults.join('; ')}\\.`, 'i'),
+    )
   })
 
   test('docs/specification.md or docs/spec-gaps.md has a row for each event type of the specification, and none for another', () => {
@@ -296,6 +291,12 @@ const listCommands = (commands: Record<string, Command | CommandGroup>) =>
 /** The text below a heading of the second level, up to the next one. */
 const sectionOf = (document: string, heading: string): string =>
   read(document).split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+
+/** The lines of a section that begin so. */
+const rowsOf = (document: string, heading: string, beginning: string): string[] =>
+  sectionOf(document, heading)
+    .split('\n')
+    .filter(line => line.startsWith(beginning))
 
 const headingsOf = (document: string): string[] =>
   [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)

@@ -88,21 +88,16 @@ describe('The single executable', () => {
     assert.ok(JSON.parse(description).paths['/v1/payments'])
   })
 
-  test('has the commands that speak to a service', async () => {
-    const paid = JSON.parse(await ask('pay', 'success', '--json'))
-    assert.equal(paid.payment.state.status, 'success')
-    assert.match(await ask('logs'), /POST/)
-  })
-
-  test('has the commands that open the database', async () => {
-    const { stdout: made } = await farthing(['keys', 'create', '--account', 'another'])
-    assert.match(made.trim(), /^\S{16,}$/)
-    await farthing(['backup', 'copy.db'])
+  test('has the commands that speak to a service, those that open the database, and the completion', async () => {
+    for (const [line, says] of [
+      ['pay success', /› success /],
+      ['logs', /POST/],
+      ['keys create --account another', /^\S{16,}\n$/],
+      ['backup copy.db', /copy\.db/],
+      ['complete -- se', /^serve\t/],
+    ] as const)
+      assert.match(await ask(...line.split(' ')), says)
     assert.ok(existsSync(join(empty, 'copy.db')))
-  })
-
-  test('completes commands', async () => {
-    assert.match((await farthing(['complete', '--', 'se'])).stdout, /^serve\t/)
   })
 
   test('stops when it is told to', async () => {

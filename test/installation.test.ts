@@ -78,9 +78,17 @@ function withoutScripts(name: string): string {
   return path
 }
 
+const BAD_PORT = /^farthing: PORT must be a whole number from 0 to 65535/
 const NEEDED = /Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\./
 
-function saysOnce(output: string, ...words: (string | RegExp)[]): void {
+type Ended = { status: number | null; stderr: string }
+
+function saysOnce(
+  { status, stderr: output }: Ended,
+  expected: number,
+  ...words: (string | RegExp)[]
+): void {
+  assert.equal(status, expected, output)
   const lines = output.split('\n').filter(line => line.startsWith('farthing: '))
   assert.equal(lines.length, 1, output)
   for (const word of words) assert.match(lines[0] ?? '', new RegExp(word))
@@ -93,34 +101,23 @@ describe('An installation that is not complete', () => {
       const path = withoutDev(`without-dev-${age}`)
       const cause = /because development dependencies were left out .* npm ci --include=dev$/
       const runScript = age === 'old' ? npmRun : script
-      const prepared = runScript(path, age, 'build:assets')
-      assert.equal(prepared.status, 0, prepared.stderr)
-      saysOnce(
-        prepared.stderr,
-        /^farthing: The files that the pages link to were not built, /,
-        cause,
-      )
-      const started = runScript(path, age, 'start')
-      assert.equal(started.status, 1)
-      saysOnce(started.stderr, age === 'old' ? NEEDED : /pages link to are missing/, cause)
+      const notBuilt = /^farthing: The files that the pages link to were not built, /
+      saysOnce(runScript(path, age, 'build:assets'), 0, notBuilt, cause)
+      const missing = age === 'old' ? NEEDED : /pages link to are missing/
+      saysOnce(runScript(path, age, 'start'), 1, missing, cause)
     })
 
   test('Without install scripts an old Node is told how to run them', () => {
     const path = withoutScripts('without-scripts-old')
     const cause = /because install scripts were left out .* npm ci --ignore-scripts=false$/
-    const started = script(path, 'old', 'start')
-    assert.equal(started.status, 1)
-    saysOnce(started.stderr, NEEDED, cause)
-    const prepared = script(path, 'old', 'build:assets')
-    assert.equal(prepared.status, 0)
-    saysOnce(prepared.stderr, NEEDED, cause)
+    saysOnce(script(path, 'old', 'start'), 1, NEEDED, cause)
+    saysOnce(script(path, 'old', 'build:assets'), 0, NEEDED, cause)
   })
 
   test('Without install scripts a new Node is told to build the assets, after which Farthing starts', () => {
     const path = withoutScripts('without-scripts-new')
-    const started = script(path, 'new', 'start')
-    assert.equal(started.status, 1)
-    saysOnce(started.stderr, /because install scripts were left out .* npm run build:assets$/)
+    const cause = /because install scripts were left out .* npm run build:assets$/
+    saysOnce(script(path, 'new', 'start'), 1, cause)
     // Those of this clone, because the build takes seconds and test/package.test.ts has it.
     const built = 'src/platform/web/assets/built'
     const copy = `cpSync(${JSON.stringify(join(ROOT, built))}, '${built}', { recursive: true })`
@@ -128,29 +125,22 @@ describe('An installation that is not complete', () => {
     writeFileSync(join(path, 'scripts/build-assets.ts'), build)
     const prepared = script(path, 'new', 'build:assets')
     assert.equal(prepared.status, 0, prepared.stderr)
-    saysOnce(
-      script(path, 'new', 'start').stderr,
-      /^farthing: PORT must be a whole number from 0 to 65535/,
-    )
+    saysOnce(script(path, 'new', 'start'), 1, BAD_PORT)
   })
 
   test('Without packages a start and the scripts of a clone say to install them', () => {
     const path = clone('without-packages', () => false)
     const missing = /^farthing: The packages are not installed/
-    saysOnce(script(path, 'new', 'start').stderr, missing)
-    saysOnce(script(path, 'old', 'test').stderr, missing)
-    saysOnce(script(path, 'old', 'receive-webhooks').stderr, missing)
+    saysOnce(script(path, 'new', 'start'), 1, missing)
+    saysOnce(script(path, 'old', 'test'), 1, missing)
+    saysOnce(script(path, 'old', 'receive-webhooks'), 1, missing)
   })
 
   test('The file of a complete clone is a program on an old Node too, and passes on signals and the exit code', async () => {
     const path = clone('complete', () => true)
-    symlinkSync(
-      join(ROOT, 'src/platform/web/assets/built'),
-      join(path, 'src/platform/web/assets/built'),
-    )
-    const stopped = run(path, 'old', 'bin/farthing.js')
-    assert.equal(stopped.status, 1)
-    saysOnce(stopped.stderr, /^farthing: PORT must be a whole number from 0 to 65535/)
+    const built = 'src/platform/web/assets/built'
+    symlinkSync(join(ROOT, built), join(path, built))
+    saysOnce(run(path, 'old', 'bin/farthing.js'), 1, BAD_PORT)
     const env = { ...environment('old'), PORT: '0', DATABASE_URL: 'sqlite::memory:' }
     const program = spawn('bin/farthing.js', {
       cwd: path,
@@ -168,21 +158,16 @@ describe('An installation that is not complete', () => {
     const path = join(folder, 'user/node_modules/farthing')
     for (const part of ['bin', 'package.json'])
       cpSync(join(ROOT, part), join(path, part), { recursive: true })
-    const { status, stdout, stderr } = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
-    assert.deepEqual([status, stdout], [1, ''])
-    saysOnce(stderr, NEEDED, /Run: npm install --save-dev node@26$/)
+    const list = () => run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
+    assert.equal(list().stdout, '')
+    saysOnce(list(), 1, NEEDED, /Run: npm install --save-dev node@26$/)
     mkdirSync(join(path, '../node/bin'), { recursive: true })
     writeFileSync(join(path, '../node/bin/node'), '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 })
-    const newer = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
-    assert.deepEqual(
-      [newer.status, newer.stdout],
-      [3, `${join(path, 'bin/farthing.js')} keys list\n`],
-    )
+    const { status, stdout } = list()
+    assert.deepEqual([status, stdout], [3, `${join(path, 'bin/farthing.js')} keys list\n`])
     writeFileSync(join(path, '../node/bin/node'), '#!/no/such/loader\n')
-    const unable = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
-    assert.equal(unable.status, 1)
-    saysOnce(unable.stderr, /cannot be started: .* Install Node 26 itself/)
-    saysOnce(run(path, 'new', 'node', 'bin/farthing.js').stderr, /^farthing: This package was not/)
+    saysOnce(list(), 1, /cannot be started: .* Install Node 26 itself/)
+    saysOnce(run(path, 'new', 'node', 'bin/farthing.js'), 1, /^farthing: This package was not/)
   })
 
   test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { before, describe, test } from 'node:test'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
 import { assets } from '../src/platform/web/assets.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { type FarthingProcess, startProcess } from './support/process.ts'
@@ -33,45 +32,28 @@ async function linesOf(
 /** A line without what differs from run to run. */
 const lasting = ({ level, time, pid, hostname, ms, ...rest }: Record<string, unknown>) => rest
 
-describe('The log line of a request', () => {
-  let lines: Record<string, unknown>[]
-  before(async () => {
-    lines = await linesOf('info', async ({ baseUrl }) => {
-      const api = createClient([baseUrl], FARTHING_API_KEY)
-      await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
-      await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'not allowed!' })
-      await createClient([baseUrl], 'a-key-that-nobody-has').get('/v1/payments')
-      await api.post('/v1/payments', webPayment)
-      await api.get('/no/such/page')
-      await api.get('/secure/none')
-      await api.get(`/assets/${assets.css}`)
-      await api.get('/v1/payments?referense=x')
-    })
+test('At the level info the log line of a request has the code of its error with the field or header, that of a page has no code, and requests for assets have no line', async () => {
+  const lines = await linesOf('info', async ({ baseUrl }) => {
+    const api = createClient([baseUrl], FARTHING_API_KEY)
+    await api.post('/v1/payments', { ...webPayment, return_url: 'http://localhost:1/' })
+    await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'not allowed!' })
+    await createClient([baseUrl], 'a-key-that-nobody-has').get('/v1/payments')
+    await api.post('/v1/payments', webPayment)
+    await api.get('/no/such/page')
+    await api.get('/secure/none')
+    await api.get(`/assets/${assets.css}`)
+    await api.get('/v1/payments?referense=x')
   })
-
-  test('The log line of a refused request has the code and the field or header of the error', () => {
-    const route = '/v1/payments'
-    const post = { method: 'POST', route }
-    assert.deepEqual(lines.slice(0, 4).map(lasting), [
-      { ...post, status: 422, code: 'P0102', field: 'return_url' },
-      { ...post, status: 422, code: 'P0102', header: 'Idempotency-Key' },
-      { method: 'GET', route, status: 401, code: 'P0910' },
-      { ...post, status: 201 },
-    ])
-  })
-
-  test('The log line of an unknown path has its code, and that of a page has none', () => {
-    assert.deepEqual(lines.slice(4, 6).map(lasting), [
-      { method: 'GET', route: null, status: 404, code: 'P0911' },
-      { method: 'GET', route: '/secure/:token', status: 404 },
-    ])
-  })
-
-  test('Requests for assets are not logged at the level info', () => {
-    assert.deepEqual(lines.slice(6).map(lasting), [
-      { method: 'GET', route: '/v1/payments', status: 200 },
-    ])
-  })
+  const [post, get] = ['POST', 'GET'].map(method => ({ method, route: '/v1/payments' }))
+  assert.deepEqual(lines.map(lasting), [
+    { ...post, status: 422, code: 'P0102', field: 'return_url' },
+    { ...post, status: 422, code: 'P0102', header: 'Idempotency-Key' },
+    { ...get, status: 401, code: 'P0910' },
+    { ...post, status: 201 },
+    { ...get, route: null, status: 404, code: 'P0911' },
+    { ...get, route: '/secure/:token', status: 404 },
+    { ...get, status: 200 },
+  ])
 })
 
 test('At the level debug the log has requests for assets, and no query', async () => {
@@ -88,23 +70,18 @@ test('At the level debug the log has requests for assets, and no query', async (
 })
 
 /** What a program prints that has this logger. */
-async function printed(logger: string, program: string): Promise<string[]> {
+function printed(logger: string, program: string): string[] {
   const module = new URL('../src/core/log.ts', import.meta.url)
   const text = `import { createLogger } from ${JSON.stringify(module)}
     const logger = createLogger(${logger})
     ${program}`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', text])
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', piece => {
-    output += piece
-  })
-  await once(child, 'close')
-  return output.trimEnd().split('\n')
+  const args = ['--input-type=module', '--eval', text]
+  return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout.trimEnd().split('\n')
 }
 
-test('At a terminal the line of a refused request ends with the code and the field', async () => {
+test('At a terminal the line of a refused request ends with the code and the field', () => {
   const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
-  const lines = await printed(
+  const lines = printed(
     `'info', true`,
     `logger.info(${JSON.stringify({ ...request, code: 'P0102', field: 'amount' })})
      logger.info(${JSON.stringify({ ...request, status: 201 })})`,
@@ -115,8 +92,8 @@ test('At a terminal the line of a refused request ends with the code and the fie
   )
 })
 
-test('The last line of an ending process is written, although an earlier write is still under way', async () => {
-  const lines = await printed(
+test('The last line of an ending process is written, although an earlier write is still under way', () => {
+  const lines = printed(
     `'info', false`,
     `logger.info('x'.repeat(10_000))
      logger.fatal('the last line')

@@ -2,23 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../scripts/compare-openapi.ts'
 
+const get = (responses: object, more: object = {}) => ({ get: { ...more, responses } })
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+
 /** A document with one operation, whose response has a payment with these fields. */
 const documentWith = (properties: object, more: object = {}) =>
   JSON.parse(
     JSON.stringify({
       paths: {
-        '/v1/payments/{id}': {
-          get: {
-            responses: {
-              200: {
-                content: {
-                  'application/json': { schema: { $ref: '#/components/schemas/Payment' } },
-                },
-              },
-              404: {},
-            },
-          },
-        },
+        '/v1/payments/{id}': get({ 200: json({ $ref: '#/components/schemas/Payment' }), 404: {} }),
         ...more,
       },
       components: { schemas: { Payment: { type: 'object', properties } } },
@@ -44,11 +36,7 @@ test('A comparison names each operation, parameter, status, field and value that
         allOf: [{ type: 'object', properties: { status: { enum: ['created', 'failed'] } } }],
       },
     },
-    {
-      '/v1/refunds': {
-        get: { parameters: [{ in: 'query', name: 'page' }], responses: { 200: {} } },
-      },
-    },
+    { '/v1/refunds': get({ 200: {} }, { parameters: [{ in: 'query', name: 'page' }] }) },
   )
   assert.deepEqual(compare(theirs, ours, []), [
     'only GOV.UK Pay: GET /v1/payments/{} 200 fee',
@@ -80,15 +68,7 @@ const shapes = (error: object, more: object = {}) =>
     Object.fromEntries(
       ['/v1/refunds', '/v1/agreements'].map(path => [
         path,
-        {
-          get: {
-            responses: {
-              200: {},
-              404: { content: { 'application/json': { schema: error } } },
-              ...more,
-            },
-          },
-        },
+        get({ 200: {}, 404: json(error), ...more }),
       ]),
     ),
   )
@@ -106,10 +86,8 @@ test('Of the lists in allOf the values count that are in all of them, and of tho
 })
 
 test('The bodies of errors are compared once for all operations', () => {
-  const [theirs, own] = [
-    shapes(coded('P1', 'P2')),
-    shapes({ allOf: [coded('P1', 'P3'), coded('P1')] }),
-  ]
+  const theirs = shapes(coded('P1', 'P2'))
+  const own = shapes({ allOf: [coded('P1', 'P3'), coded('P1')] })
   assert.deepEqual(compare(theirs, own, []), ['only GOV.UK Pay: error code is P2'])
   assert.deepEqual(compare(own, theirs, []), ['only Farthing: error code is P2'])
 })

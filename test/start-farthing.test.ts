@@ -17,6 +17,9 @@ import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
 
+const configOf = (env: Record<string, string> = {}) =>
+  readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env })
+
 type Answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
 test('HOST=localhost is one address, also where the name has two, and stops like any other', async t => {
@@ -27,7 +30,7 @@ test('HOST=localhost is one address, also where the name has two, and stops like
     if (args[0] === 'localhost') args[2](null, both)
     else lookup(...args)
   })
-  const config = readConfig({ HOST: 'localhost', PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const config = configOf({ HOST: 'localhost' })
   const farthing = await startFarthing({ config, onFatal: assert.ifError })
   const port = Number(new URL(farthing.url).port)
   const reach = async (address: string) => {
@@ -51,7 +54,7 @@ test('A service does not listen before the webhook of FARTHING_WEBHOOK_URL is th
     FARTHING_WEBHOOK_URL: 'http://localhost:9/hook',
     FARTHING_SIGNING_KEY: 'a signing key of our own',
   }
-  const config = readConfig({ ...env, PORT: `${port}`, DATABASE_URL: 'sqlite::memory:' })
+  const config = configOf({ ...env, PORT: `${port}` })
   const reached: boolean[] = []
   const asking = ({ database, ...others }: Ports): Ports => ({
     ...others,
@@ -76,8 +79,8 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   const FARTHING_API_KEY = 'key-of-the-default-account'
   const DATABASE_URL = tempDatabase()
   const FARTHING_CALLBACK_HOSTS = `localhost:${receiver.port}`
-  const env = { PORT: '0', LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
-  const config = readConfig({ ...env, DATABASE_URL })
+  const env = { DATABASE_URL, LOG_LEVEL: 'silent', FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS }
+  const config = configOf(env)
   const farthing = await startFarthing({ config, onFatal: assert.ifError })
   const api = createClient([farthing.url], FARTHING_API_KEY)
   await api.post('/v1/webhooks', { callback_url: receiver.url })
@@ -114,7 +117,7 @@ const resourcesAtRest = async () => {
 }
 
 test('A stop waits for the statements of the background work before it closes the database', async () => {
-  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const config = configOf()
   let underway = 0
   const slow = ({ database, ...others }: Ports): Ports => {
     async function query<Row>(sql: string, values?: Value[]): Promise<Row[]> {
@@ -132,8 +135,8 @@ test('A stop waits for the statements of the background work before it closes th
 
 test('Closing leaves no timer, thread, socket or listener behind, and does not touch the logger', async () => {
   const logger = pino({ level: 'warn' }, { write() {} })
-  const env = { PORT: '0', FARTHING_METRICS_PORT: '0', LOG_LEVEL: 'debug' }
-  const config = readConfig({ ...env, DATABASE_URL: tempDatabase() })
+  const env = { FARTHING_METRICS_PORT: '0', LOG_LEVEL: 'debug', DATABASE_URL: tempDatabase() }
+  const config = configOf(env)
   const events = [...process.eventNames(), 'exit', 'uncaughtException', 'SIGTERM', 'SIGINT']
   const listeners = () => events.map(event => process.listenerCount(event))
   const start = () => startFarthing({ config, logger })
@@ -150,7 +153,7 @@ test('Closing leaves no timer, thread, socket or listener behind, and does not t
 })
 
 test('Closing does not wait for idle keep-alive connections', { timeout: 20_000 }, async () => {
-  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const config = configOf()
   const farthing = await startFarthing({ config })
   const sockets = await Promise.all(Array.from({ length: 20 }, () => open(farthing.url)))
   for (const socket of sockets) {

@@ -251,14 +251,12 @@ describe('A test', () => {
 
   // Biome does not know how the runner finds its files.
   test('is in a file that the runner finds', () => {
-    const lost = [...tests].filter(
-      ([path, text]) =>
-        !path.endsWith('.test.ts') &&
-        !/^test\/(support|faults|long|browser)\//.test(path) &&
-        /^\s*(test|describe)\(/m.test(text),
-    )
+    const others = [...tests].filter(([path]) => !path.endsWith('.test.ts'))
+    const lost = others
+      .filter(([, text]) => /^\s*(test|describe)\(/m.test(text))
+      .map(([path]) => path)
     assert.deepEqual(
-      lost.map(([path]) => path),
+      lost.filter(path => !/^test\/(support|faults|long|browser)\//.test(path)),
       [],
     )
   })

@@ -40,53 +40,60 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const farthing = (args: string[], env?: Record<string, string>) =>
       runHere({ args, env: settings(env) })
 
-    /** The checks by name, of those with the same name the first, and the exit code. */
+    /** Diagnoses with these settings, and expects these checks. Returns the exit code and the names of all. */
     async function diagnose(
-      env?: Record<string, string>,
+      env: Record<string, string>,
+      expected: [name: string, status: string, says: RegExp, command?: string | RegExp | null][],
       run: typeof runHere | typeof runProcess = runHere,
     ) {
-      const ended = await run({ args: ['doctor', '--json'], env: settings(env) })
-      const { code, stdout, stderr } = ended
+      const { code, stdout, stderr } = await run({
+        args: ['doctor', '--json'],
+        env: settings(env),
+      })
       assert.equal(stderr, '')
       const checks = JSON.parse(stdout).checks as Check[]
-      const found = (name: string, status: string, says: RegExp) => {
-        const same = checks.filter(check => check.name === name && check.status === status)
-        assert.ok(
-          same.some(check => says.test(check.sentence)),
-          `${name}: ${stdout}`,
+      for (const [name, status, says, command] of expected) {
+        const found = checks.find(
+          each => each.name === name && each.status === status && says.test(each.sentence),
         )
+        assert.ok(found, `${name}: ${stdout}`)
+        if (command instanceof RegExp) assert.match(found.command ?? '', command)
+        else if (command !== undefined) assert.equal(found.command ?? null, command)
       }
-      const commandOf = (says: RegExp) => checks.find(check => says.test(check.sentence))?.command
-      return { code, found, commandOf, names: checks.map(({ name }) => name) }
+      return { code, names: checks.map(({ name }) => name) }
     }
 
     test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
-      const { code, found } = await diagnose({}, kind === 'sqlite' ? runProcess : runHere)
-      for (const name of ['node', 'settings', 'database', 'service', 'clock', 'key'])
-        found(name, 'ok', /./)
-      found('webhooks', 'warn', /no active webhook/)
-      if (kind === 'sqlite') found('pages', 'ok', /opens from here/)
-      else found('pages', 'fail', /leads to 127\.0\.0\.1:2, which does not open from here/)
+      const names = ['node', 'settings', 'database', 'service', 'clock', 'key']
+      const fine = names.map((name): [string, string, RegExp] => [name, 'ok', /./])
+      const opens =
+        kind === 'sqlite'
+          ? (['pages', 'ok', /opens from here/] as const)
+          : (['pages', 'fail', /leads to 127\.0\.0\.1:2, which does not open from here/] as const)
+      const { code } = await diagnose(
+        {},
+        [...fine, ['webhooks', 'warn', /no active webhook/], [...opens]],
+        kind === 'sqlite' ? runProcess : runHere,
+      )
       assert.equal(code, kind === 'sqlite' ? 0 : 3)
     })
 
     test('farthing doctor finds a wrong key, a key of another database, and a service that is away', async () => {
-      const unknown = await diagnose({ FARTHING_API_KEY: 'a-key-of-nobody-at-all' })
-      assert.equal(unknown.code, 3)
-      unknown.found('key', 'fail', /is not known here/)
+      const unknown = { FARTHING_API_KEY: 'a-key-of-nobody-at-all' }
+      assert.equal((await diagnose(unknown, [['key', 'fail', /is not known here/]])).code, 3)
       const other = `sqlite:${join(folder, 'other.db')}`
       const { stdout } = await farthing(['keys', 'create', '--create', '--json'], {
         DATABASE_URL: other,
       })
       const { key } = JSON.parse(stdout)
-      const elsewhere = await diagnose({ DATABASE_URL: other, FARTHING_API_KEY: key })
-      elsewhere.found('key', 'fail', /the service uses another database/)
-      const none = await diagnose({ FARTHING_API_KEY: '' })
-      none.found('key', 'fail', /There is no API key/)
-      const away = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' })
-      assert.equal(away.code, 3)
-      away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
-      assert.equal(away.commandOf(/cannot be reached/), 'PORT=2 farthing')
+      await diagnose({ DATABASE_URL: other, FARTHING_API_KEY: key }, [
+        ['key', 'fail', /the service uses another database/],
+      ])
+      await diagnose({ FARTHING_API_KEY: '' }, [['key', 'fail', /There is no API key/]])
+      const { code } = await diagnose({ FARTHING_URL: 'http://127.0.0.1:2' }, [
+        ['service', 'fail', /cannot be reached \(ECONNREFUSED\)/, 'PORT=2 farthing'],
+      ])
+      assert.equal(code, 3)
     })
 
     test('farthing open prints a link to the console, made with the key or from the database', async () => {
@@ -106,12 +113,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
         new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
       )
       assert.equal(new URL(link.stdout).searchParams.get('to'), null)
-      for (const [page, to] of [
-        ['home', null],
-        ['payments', 'payments'],
-      ] as const)
-        assert.equal(await pageOf(['open', page]), to)
-      assert.equal(await pageOf(['open']), null, 'the home page')
+      assert.equal(await pageOf(['open', 'payments']), 'payments')
+      for (const home of [['open', 'home'], ['open']]) assert.equal(await pageOf(home), null)
       const docs = await farthing(['open', 'docs'])
       assert.equal(docs.stdout, `${running.baseUrl}/docs\n`)
       assert.equal((await farthing(['open', 'elsewhere'])).code, 2)
@@ -138,67 +141,58 @@ for (const kind of ['sqlite', 'postgres'] as const)
     test('finds another program at the address, another port, and another address of the pages', async t => {
       const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
       const port = await listenUntilEnd(t, other)
-      const { code, found } = await diagnose({
-        FARTHING_URL: `http://127.0.0.1:${port}`,
-        PORT: '3001',
-      })
+      const { code } = await diagnose({ FARTHING_URL: `http://127.0.0.1:${port}`, PORT: '3001' }, [
+        ['service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/],
+        ['port', 'warn', /^PORT is 3001, but the commands speak to /],
+      ])
       assert.equal(code, 3)
-      found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
-      found('port', 'warn', /^PORT is 3001, but the commands speak to /)
-      const pages = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
-      pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+      await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' }, [
+        ['pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/],
+      ])
     })
 
-    test('finds a certificate that is not accepted', async () => {
+    test('finds a certificate that is not accepted', async t => {
       const receiver = await startReceiver({ certificate: 'expired' })
+      t.after(() => receiver.close())
       const key = await newKey('certificate')
       const api = createClient([running.baseUrl], key)
       await api.post('/v1/webhooks', { callback_url: receiver.url })
-      const { found } = await diagnose({ FARTHING_API_KEY: key })
-      await receiver.close()
-      found('webhooks', 'warn', /its certificate is not accepted on this machine \(/)
+      await diagnose({ FARTHING_API_KEY: key }, [
+        ['webhooks', 'warn', /its certificate is not accepted on this machine \(/],
+      ])
     })
 
     test('finds settings that are none, a missing database, and makes no file', async () => {
-      const missing = join(folder, 'missing.db')
-      const { found } = await diagnose({
-        FARTHING_CALLBACK_HOST: 'localhost',
-        DATABASE_URL: `sqlite:${missing}`,
-      })
-      found('settings', 'warn', /Did you mean FARTHING_CALLBACK_HOSTS\?/)
-      found('database', 'warn', /There is no database at .*missing\.db/)
-      const again = await diagnose({ DATABASE_URL: `sqlite:${missing}` })
-      again.found('database', 'warn', /There is no database/)
-      const bad = await diagnose({ PORT: 'abc' })
-      assert.equal(bad.code, 3)
-      bad.found('settings', 'fail', /^PORT must be a whole number from 0 to 65535/)
+      const missing = { DATABASE_URL: `sqlite:${join(folder, 'missing.db')}` }
+      await diagnose({ FARTHING_CALLBACK_HOST: 'localhost', ...missing }, [
+        ['settings', 'warn', /Did you mean FARTHING_CALLBACK_HOSTS\?/],
+        ['database', 'warn', /There is no database at .*missing\.db/],
+      ])
+      await diagnose(missing, [['database', 'warn', /There is no database/]])
+      const { code } = await diagnose({ PORT: 'abc' }, [
+        ['settings', 'fail', /^PORT must be a whole number from 0 to 65535/],
+      ])
+      assert.equal(code, 3)
     })
 
     test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async t => {
       const key = await newKey('addresses')
       const api = createClient([running.baseUrl], key)
       const port = await listenUntilEnd(t, createServer())
-      await api.post('/v1/webhooks', {
-        callback_url: `http://localhost:${port}/`,
-        description: 'A',
-      })
-      await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
-      await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/', description: 'C' })
+      for (const [description, callback_url] of Object.entries({
+        A: `http://localhost:${port}/`,
+        B: 'http://localhost:1/',
+        C: 'https://localhost:1/',
+      }))
+        await api.post('/v1/webhooks', { callback_url, description })
       await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
-      const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
-      found(
-        'webhooks',
-        'warn',
-        /^d: there is no message yet, so nothing shows that it is listening/,
-      )
-      assert.equal(commandOf(/^d: there is/), 'farthing trigger card_payment_succeeded')
-      found('webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/)
-      for (const name of ['B', 'C'])
-        found(
-          'webhooks',
-          'warn',
-          new RegExp(`^${name}: its address accepts no .* \\(ECONNREFUSED\\)`),
-        )
+      const silent = /^d: there is no message yet, so nothing shows that it is listening/
+      await diagnose({ FARTHING_API_KEY: key }, [
+        ['webhooks', 'warn', silent, 'farthing trigger card_payment_succeeded'],
+        ['webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/],
+        ['webhooks', 'warn', /^B: its address accepts no .* \(ECONNREFUSED\)/],
+        ['webhooks', 'warn', /^C: its address accepts no .* \(ECONNREFUSED\)/],
+      ])
     })
 
     test('farthing doctor advises what fits the cause of a failed message', async t => {
@@ -219,12 +213,12 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await farthing(['listen', '--name', 'Me', '--print-signing-key'], env)
       await farthing(['trigger', 'card_payment_cancelled'], env)
       receiver.close()
-      const { found, commandOf } = await diagnose(env)
-      found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
-      assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
-      assert.match(commandOf(/^401: .*signature does not match/) ?? '', /^farthing verify --ask /)
-      assert.equal(commandOf(/^404: .*Is the path/), undefined)
-      assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
+      await diagnose(env, [
+        ['webhooks', 'warn', /^localhost:1: 1 of the last 1 .* is it running, and is the/, null],
+        ['webhooks', 'warn', /^401: .*signature does not match/, /^farthing verify --ask /],
+        ['webhooks', 'warn', /^404: .*Is the path/, null],
+        ['webhooks', 'warn', /^me: nobody was listening/, 'farthing listen --name me --missed'],
+      ])
     })
 
     /** A second service on the database, which allows a return_url and names its pages wrongly. */
@@ -247,15 +241,15 @@ for (const kind of ['sqlite', 'postgres'] as const)
         t.mock.restoreAll()
         syncBuiltinESMExports()
       })
-      const { code, found } = await diagnose({ FARTHING_URL: `http://127.0.0.1:${port}` })
+      const env = { FARTHING_URL: `http://127.0.0.1:${port}` }
+      const { code } = await diagnose(env, [
+        ['disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/],
+        ['service', 'fail', /readyz returned 503: the disk of its database is full\.$/],
+      ])
       assert.equal(code, 3)
-      found('disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/)
-      found('service', 'fail', /readyz returned 503: the disk of its database is full\.$/)
-      const away = await diagnose({
-        FARTHING_URL: `http://127.0.0.1:${port}`,
-        DATABASE_URL: 'postgres://postgres@127.0.0.1:1/farthing',
-      })
-      away.found('service', 'fail', /readyz returned 503: PostgreSQL cannot be reached: connect /)
+      await diagnose({ ...env, DATABASE_URL: 'postgres://postgres@127.0.0.1:1/farthing' }, [
+        ['service', 'fail', /readyz returned 503: PostgreSQL cannot be reached: connect /],
+      ])
     })
 
     test('An http return_url that was refused is a warning only while it would be refused again', async () => {
@@ -265,23 +259,22 @@ for (const kind of ['sqlite', 'postgres'] as const)
       // The record is written within half a second.
       while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'))
         await setTimeout(50)
-      const { found, commandOf } = await diagnose(env)
-      found('return_url', 'warn', /sent the return_url http:\/\/localhost:8080\/return, which is/)
-      assert.equal(commandOf(/return_url http/), 'FARTHING_RETURN_HOSTS=localhost:8080 farthing')
-      const { names } = await diagnose({ ...env, FARTHING_URL: other.baseUrl })
+      const refused = /sent the return_url http:\/\/localhost:8080\/return, which is/
+      await diagnose(env, [
+        ['return_url', 'warn', refused, 'FARTHING_RETURN_HOSTS=localhost:8080 farthing'],
+      ])
+      const { names } = await diagnose({ ...env, FARTHING_URL: other.baseUrl }, [])
       assert.ok(!names.includes('return_url'), String(names))
     })
 
     test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async () => {
-      const { found, commandOf } = await diagnose({ FARTHING_URL: `${running.baseUrl}/api` })
-      found(
-        'service',
-        'fail',
-        /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/,
-      )
-      assert.equal(commandOf(/but not below/), `FARTHING_URL=${running.baseUrl} farthing doctor`)
-      const pages = await diagnose({ FARTHING_URL: other.baseUrl })
-      pages.found('pages', 'fail', /which returns 404/)
-      assert.match(pages.commandOf(/which returns 404/) ?? '', /^Correct FARTHING_BASE_URL of the/)
+      const { baseUrl } = running
+      const below = /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/
+      await diagnose({ FARTHING_URL: `${baseUrl}/api` }, [
+        ['service', 'fail', below, `FARTHING_URL=${baseUrl} farthing doctor`],
+      ])
+      await diagnose({ FARTHING_URL: other.baseUrl }, [
+        ['pages', 'fail', /which returns 404/, /^Correct FARTHING_BASE_URL of the/],
+      ])
     })
   })

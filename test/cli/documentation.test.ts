@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { snapshot, test } from 'node:test'
 import { shellWord } from '../../src/core/invocation.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
-import { COMMAND, startProcess } from '../support/process.ts'
+import { COMMAND, programOf, startProcess } from '../support/process.ts'
 import { runLines, shellBlocks } from '../support/recipe.ts'
 
 const folder = tempFolder()
@@ -30,16 +29,8 @@ const READ_BODY = `
 curl -s "http://127.0.0.1:3000/control/messages?message_id=$MESSAGE_ID" -H "Authorization: Bearer $FARTHING_API_KEY" |
   jq -j '.results[0].raw' > body-as-read.bin`
 
-/** A folder with the command `farthing`, for the PATH. */
-function makeCommand(): string {
-  const file = join(folder, 'farthing')
-  writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${COMMAND}" "$@"\n`)
-  chmodSync(file, 0o755)
-  return `${folder}:${process.env.PATH}`
-}
-
 test('docs/cli.md: every example runs, in order, as one session', async t => {
-  const PATH = makeCommand()
+  const PATH = `${dirname(programOf())}:${process.env.PATH}`
   const env = { DATABASE_URL: `sqlite:${join(folder, 'farthing.db')}` }
   const running = await startProcess({ env: { ...env, FARTHING_API_KEY: 'my-first-farthing-key' } })
   t.after(() => running.kill())
@@ -53,11 +44,8 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
       .replace(listen, `until_ready ${listen}`)
       .replace(verify, `${READ_BODY}\n${verify}`)
   const port = Number(new URL(running.baseUrl).port)
-  const { code, stdout, stderr } = await runLines(lines, {
-    cwd: folder,
-    port,
-    env: { ...env, PATH },
-  })
+  const terminal = { cwd: folder, port, env: { ...env, PATH } }
+  const { code, stdout, stderr } = await runLines(lines, terminal)
   assert.equal(code, 0, `${stdout}\n${stderr}`)
   // It has an agreement, which a live account needs support for.
   assert.match(stderr, /^http:\S+\/console\/check has all rules\. --ignore leaves some out\.\n$/)

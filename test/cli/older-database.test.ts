@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
 import { inspectDatabase } from '../../src/platform/database/inspect.ts'
 import { newestMigration } from '../../src/platform/database/migrate.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { openAt } from '../support/open-database.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 
@@ -14,10 +14,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     test('no command migrates it, and each says that the next start does, which logs it', async () => {
       const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
       const address = readConfig({ DATABASE_URL }).database
-      const database = await openDatabase(address, {
-        onUnknownOutcome: () => {},
-        onConnectionError: () => {},
-      })
+      const database = await openAt(DATABASE_URL)
       const newest = newestMigration()
       // The newest step, undone.
       for (const sql of [

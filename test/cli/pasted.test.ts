@@ -1,14 +1,6 @@
 /** The shell blocks of the documents, each pasted as a reader would, from top to bottom. */
 import assert from 'node:assert/strict'
-import {
-  chmodSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -16,7 +8,7 @@ import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
 import { freePort, isListening } from '../support/ports.ts'
-import { COMMAND } from '../support/process.ts'
+import { COMMAND, programOf } from '../support/process.ts'
 import { runLines, shellBlocks, startLines } from '../support/recipe.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -186,10 +178,7 @@ describe('The blocks of the documents work when they are pasted', () => {
   })
 
   test('docs/shared-environment.md, as the user of the test and in a folder of it', async t => {
-    const folder = tempFolder()
-    const program = join(folder, 'farthing')
-    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${COMMAND}" "$@"\n`)
-    chmodSync(program, 0o755)
+    const folder = dirname(programOf())
     mkdirSync(join(folder, 'backup'))
     mkdirSync(join(folder, 'var/lib'), { recursive: true })
     const PATH = `${folder}:${process.env.PATH}`

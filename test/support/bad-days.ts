@@ -1,8 +1,9 @@
 /** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
 import assert from 'node:assert/strict'
 import { sendUnchecked } from './client.ts'
-import { changedCopyOf, copyOf, type Language, programOf, run } from './languages.ts'
+import { changedCopyOf, copyOf, type Language, run } from './languages.ts'
 import { freePort } from './ports.ts'
+import { programOf } from './process.ts'
 import { type Service, startService } from './service.ts'
 
 export const RECEIVES = { FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
@@ -51,8 +52,7 @@ export const badDays = {
   },
 
   async 'a Farthing without FARTHING_CALLBACK_HOSTS'(language) {
-    await withService({ control: true }, async service => {
-      const settings = await settingsOf(service)
+    await withService({ control: true }, async settings => {
       const webhook = { callback_url: 'http://127.0.0.1:4000/' }
       const text = await descriptionOf(settings, '/v1/webhooks', webhook)
       // The end of the sentence has the port of the receiver.
@@ -81,24 +81,23 @@ export const moreBadDays = {
     failsWith(language, 'did not start', { FARTHING: programOf({ line: 'exec sleep 600' }) }),
 
   async 'a wrong key'(language) {
-    await withService({ control: true, env: RECEIVES }, async service => {
-      const settings = { ...(await settingsOf(service)), FARTHING_API_KEY: 'no-key-of-this-one' }
+    await withService({ control: true, env: RECEIVES }, async own => {
+      const settings = { ...own, FARTHING_API_KEY: 'no-key-of-this-one' }
       const text = await descriptionOf(settings, '/control/accounts', {})
       await failsWith(language, text, settings)
     })
   },
 
   async 'a Farthing without FARTHING_CONTROL'(language) {
-    await withService({ env: RECEIVES }, async service => {
-      await failsWith(language, 'FARTHING_CONTROL=true switches it on', await settingsOf(service))
-    })
+    await withService({ env: RECEIVES }, settings =>
+      failsWith(language, 'FARTHING_CONTROL=true switches it on', settings),
+    )
   },
 
   async 'an assertion that fails in the middle'(language) {
     const sabotage = (text: string) => text.replace(/(["'])P0603\1/, '$1sabotaged$1')
     const changed = await changedCopyOf(language, sabotage)
-    await withService({ control: true, env: RECEIVES }, async service => {
-      const settings = await settingsOf(service)
+    await withService({ control: true, env: RECEIVES }, async settings => {
       await failsWith(language, 'sabotaged', settings, changed)
       await leavesNoAccount(settings)
     })
@@ -108,11 +107,11 @@ export const moreBadDays = {
 
 async function withService(
   options: Parameters<typeof startService>[1],
-  use: (service: Service) => Promise<void>,
+  use: (settings: Settings) => Promise<void>,
 ): Promise<void> {
   const service = await startService('sqlite', options)
   try {
-    await use(service)
+    await use(await settingsOf(service))
   } finally {
     await service.stop()
   }

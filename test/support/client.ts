@@ -55,10 +55,8 @@ export function createClient(
   async function clock(advance?: number): Promise<number> {
     const url = `${nextBase()}/control/clock`
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-    const { status, text } =
-      advance === undefined
-        ? await exchange('GET', url, headers, undefined)
-        : await exchange('POST', url, headers, JSON.stringify({ advance }))
+    const body = advance === undefined ? undefined : JSON.stringify({ advance })
+    const { status, text } = await exchange(body ? 'POST' : 'GET', url, headers, body)
     assert.equal(status, 200, text)
     return Date.parse(JSON.parse(text).now)
   }

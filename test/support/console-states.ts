@@ -1,34 +1,17 @@
 /** An account in which every page of requests, webhooks, messages and signatures has something to show. */
 import assert from 'node:assert/strict'
-import type { Body, Client } from './client.ts'
+import { type Body, type Client, webPayment } from './client.ts'
 import { cancelledPayment } from './journeys.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 import { history } from './subscriber.ts'
 
-export type Shelf = {
-  /** Delivers. */
-  ledger: Body
-  /** Answers 401. */
-  archive: Body
-  /** Has the address of `ledger`. */
-  twin: Body
-  deactivated: Body
-  paid: Body
-  declined: Body
-  /** Newest first. */
-  delivered: Body[]
-  failed: Body[]
-  /** A message of the webhook that was deactivated. */
-  unsendable: Body
-  receivers: Receiver[]
-  close(): Promise<void>
-}
+export type Shelf = Awaited<ReturnType<typeof fillAccount>>
 
 const MOMENT = 137
 
 /** The service must allow callbacks to localhost (`receiving`). */
-export async function fillAccount(service: Service, api: Client): Promise<Shelf> {
+export async function fillAccount(service: Service, api: Client) {
   const accepting = await startReceiver()
   const refusing = await startReceiver({
     onRequest: ({ response }) =>
@@ -69,30 +52,27 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   }
   for (let i = 0; i < 3; i++) {
     tick()
-    await api.post('/v1/payments', {
-      amount: 100,
-      reference: 'x',
-      description: 'x',
-      return_url: 'no',
-    })
+    await api.post('/v1/payments', { ...webPayment, return_url: 'no' })
   }
   await api.post('/v1/payments', { amount: 'much' })
   tick()
   await api.get('/v1/payments?referense=R-success&display_size=20')
   return {
+    /** Delivers. */
     ledger,
+    /** Answers 401. */
     archive,
+    /** Has the address of `ledger`. */
     twin,
     deactivated: old,
     paid: tried.success,
     declined: tried.declined,
+    /** Newest first. */
     delivered: await history(api, ledger),
     failed: await history(api, archive),
+    /** A message of the webhook that was deactivated. */
     unsendable: (await history(api, old))[0],
     receivers: [accepting, refusing],
-    close: async () => {
-      await accepting.close()
-      await refusing.close()
-    },
+    close: () => Promise.all([accepting.close(), refusing.close()]),
   }
 }

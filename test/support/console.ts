@@ -17,15 +17,7 @@ export type Shown = {
   text: string
 }
 
-/** A browser without scripts. It knows one account at most, and its requests go to each instance in turn. */
-export type Console = {
-  cookie: string | undefined
-  /** `path` is below /console. */
-  get(path: string, headers?: Record<string, string>): Promise<Shown>
-  post(path: string, fields?: Fields, headers?: Record<string, string>): Promise<Shown>
-  /** Asks, as the script of a live page does, whether the page still shows what it showed. */
-  look(path: string, page: Shown): Promise<Look>
-}
+export type Console = ReturnType<typeof consoleOf>
 
 /** A FormData is sent as a form with files, a text as it is. */
 export type Fields = Record<string, string> | string[][] | FormData | string
@@ -39,21 +31,17 @@ let asked = 0
 
 const BANNER = 'farthing_console_done='
 
-export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Console {
+/** A browser without scripts. It knows one account at most, and its requests go to each instance in turn. */
+export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
   // The browser keeps the banner that a redirect leaves, until a page takes it.
   let banner = ''
   const ask = async (path: string, init: RequestInit): Promise<Shown> => {
     for (const { recorder } of apps) await recorder?.flush()
     const site = baseUrls[asked++ % baseUrls.length]
     const url = `${site}/console${path && `/${path}`}`
-    const response = await fetch(url, {
-      ...init,
-      redirect: 'manual',
-      headers: {
-        ...((cookie || banner) && { Cookie: [cookie, banner].filter(Boolean).join('; ') }),
-        ...init.headers,
-      },
-    })
+    const cookies = [cookie, banner].filter(Boolean).join('; ')
+    const headers = { ...(cookies && { Cookie: cookies }), ...init.headers }
+    const response = await fetch(url, { ...init, redirect: 'manual', headers })
     for (const set of response.headers.getSetCookie()) {
       const [pair = ''] = set.split(';')
       if (pair.startsWith(BANNER)) banner = set.includes('Max-Age=0') ? '' : pair
@@ -62,25 +50,22 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Conso
   }
   return {
     cookie,
-    get: (path, headers = {}) => ask(path, { headers }),
-    post: (path, fields = {}, headers = {}) => {
+    /** `path` is below /console. */
+    get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),
+    post: (path: string, fields: Fields = {}, headers: Record<string, string> = {}) => {
       const isReady = typeof fields === 'string' || fields instanceof FormData
       const body = isReady ? fields : new URLSearchParams(fields)
       return ask(path, { method: 'POST', body, headers })
     },
-    look: async (path, page) => {
-      const { 'data-live': shown = '', 'data-account': account = '' } = only(
-        page.elements,
-        each => 'data-live' in each.attributes,
-      ).attributes
+    /** Asks, as the script of a live page does, whether the page still shows what it showed. */
+    look: async (path: string, page: Shown): Promise<Look> => {
+      const { attributes } = only(page.elements, each => 'data-live' in each.attributes)
+      const { 'data-live': shown = '', 'data-account': account = '' } = attributes
       const asking = { 'If-None-Match': shown, 'Farthing-Account': account }
       const { status, headers } = await ask(path, { method: 'HEAD', headers: asking })
       const ago = headers.get('farthing-ago')
-      return {
-        status,
-        newer: Number(headers.get('farthing-newer')),
-        ago: ago === null ? undefined : Number(ago),
-      }
+      const newer = Number(headers.get('farthing-newer'))
+      return { status, newer, ago: ago === null ? undefined : Number(ago) }
     },
   }
 }
@@ -141,11 +126,8 @@ export const elementWith = ({ elements }: Shown, id: string): Found => only(elem
 
 /** Where the first link with this text leads, from the root of the console; '' without one. */
 export function linkIn({ elements }: Shown, text: string | RegExp): string {
-  const link = elements.find(
-    each =>
-      each.tag === 'a' &&
-      (typeof text === 'string' ? textOf(each) === text : text.test(textOf(each))),
-  )
+  const fits = (shown: string) => (typeof text === 'string' ? shown === text : text.test(shown))
+  const link = elements.find(each => each.tag === 'a' && fits(textOf(each)))
   return link?.attributes.href?.replace(/^(\.\.\/)+(console\/)?/, '') ?? ''
 }
 
@@ -155,12 +137,8 @@ export const stepsOf = ({ elements }: Shown): string[] =>
 
 /** The texts of the cells of the table with this caption, or of the first table, row by row, without the headings of days. */
 export function rowsOf({ elements }: Shown, caption?: string): string[][] {
-  const table = elements.find(
-    ({ tag, inside }) =>
-      tag === 'table' &&
-      (caption === undefined ||
-        inside.some(each => each.tag === 'caption' && each.text === caption)),
-  )
+  const fits = ({ inside }: Found) => inside.find(tagged('caption'))?.text === caption
+  const table = elements.filter(tagged('table')).find(each => caption === undefined || fits(each))
   const body = table?.inside.find(tagged('tbody'))
   return (body?.inside ?? [])
     .filter(tagged('tr'))

@@ -18,12 +18,5 @@ export function exchangeOf(name: string, status: number, value: unknown): Exchan
     ...(`${status} ${name}` === '201 POST /v1/payments' && { Location: 'https://example.org/' }),
   })
   const path = template.replace(/\{\w+\}/g, 'x')
-  return {
-    method,
-    path,
-    status,
-    headers,
-    text: JSON.stringify(value),
-    sent: undefined as string | undefined,
-  }
+  return { method, path, status, headers, text: JSON.stringify(value), sent: undefined }
 }

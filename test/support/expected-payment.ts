@@ -1,9 +1,10 @@
 /** Parts of the expected body of a payment. Tests combine them to a whole one. */
 import assert from 'node:assert/strict'
-import type { Body, Client } from './client.ts'
+import { type Body, type Client, webPayment } from './client.ts'
 import { read } from './journeys.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
+const { return_url, ...fields } = webPayment
 export const TOKEN = /^[0-9a-v]{52}$/
 
 /** The fields that a submitted Visa card adds to a payment, except card_details. */
@@ -78,9 +79,7 @@ function commonFields({ payment_id, provider_id, created_date }: Body) {
   assert.match(provider_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   return {
     payment_id,
-    amount: 4650,
-    reference: 'PITCH-2207',
-    description: 'Market pitch, week 38',
+    ...fields,
     language: 'en',
     payment_provider: 'sandbox',
     provider_id,
@@ -91,10 +90,7 @@ function commonFields({ payment_id, provider_id, created_date }: Body) {
   }
 }
 
-export const inWebMode = {
-  authorisation_mode: 'web',
-  return_url: 'https://markets.example.org/paid/41',
-}
+export const inWebMode = { authorisation_mode: 'web', return_url }
 
 export const inMotoMode = { authorisation_mode: 'moto_api', moto: true }
 

@@ -1,40 +1,26 @@
-/** The parts of a regular expression. */
+/** The parts of a regular expression, as far as the texts that it takes depend on them. */
 import type { Expression } from './expressions.ts'
 
 export type Test = (character: string) => boolean
 
+/** An edge such as `^` is a sequence of nothing. */
 export type Node =
   | { is: 'character'; test: Test }
-  | { is: 'sequence'; parts: Node[] }
-  | { is: 'choice'; parts: Node[] }
-  | { is: 'repeat'; part: Node; least: number; most: number; lazy: boolean }
-  | { is: 'group'; part: Node; index: number }
-  | { is: 'look'; part: Node; behind: boolean; negative: boolean }
-  | { is: 'edge'; kind: '^' | '$' | '\\b' | '\\B' }
+  | { is: 'sequence' | 'choice'; parts: Node[] }
+  | { is: 'repeat'; part: Node; least: number; most: number }
+  | { is: 'group'; part: Node; name: string }
+  | { is: 'look'; part: Node }
   | { is: 'again'; name: string }
 
-export type Parsed = ReturnType<typeof parse>
-
 export function parse({ source, flags }: Expression) {
-  const plainFlags = flags.replace(/[gy]/g, '')
   const tests = new Map<string, Test>()
-  const names = new Map<string, number>()
   let groups = 0
   let at = 0
 
   /** The engine itself says which characters a class or an escape takes. */
   function testOf(piece: string): Test {
-    const expression = new RegExp(`^(?:${piece})$`, plainFlags)
-    const known = new Map<string, boolean>()
-    const test =
-      tests.get(piece) ??
-      (character => {
-        const before = known.get(character)
-        if (before !== undefined) return before
-        const takes = expression.test(character)
-        known.set(character, takes)
-        return takes
-      })
+    const expression = new RegExp(`^(?:${piece})$`, flags.replace(/[gy]/g, ''))
+    const test = tests.get(piece) ?? (character => expression.test(character))
     tests.set(piece, test)
     return test
   }
@@ -51,7 +37,7 @@ export function parse({ source, flags }: Expression) {
   function choice(): Node {
     const parts = [sequence()]
     while (take(/\|/)) parts.push(sequence())
-    return parts.length === 1 ? (parts[0] as Node) : { is: 'choice', parts } // there is one
+    return { is: 'choice', parts }
   }
 
   function sequence(): Node {
@@ -62,28 +48,24 @@ export function parse({ source, flags }: Expression) {
   }
 
   function repeated(part: Node): Node {
-    const found = take(/(?:([*+?])|\{(\d+)(?:(,)(\d+)?)?\})(\?)?/)
+    const found = take(/(?:([*+?])|\{(\d+)(?:(,)(\d+)?)?\})\??/)
     if (!found) return part
-    const [, sign, from, comma, to, lazy] = found
+    const [, sign, from, comma, to] = found
     const least = sign ? Number(sign === '+') : Number(from)
-    const bounded = sign === '?' ? 1 : sign ? Infinity : Number(to ?? (comma ? Infinity : from))
-    return { is: 'repeat', part, least, most: bounded, lazy: lazy !== undefined }
+    const most = sign === '?' ? 1 : sign ? Infinity : Number(to ?? (comma ? Infinity : from))
+    return { is: 'repeat', part, least, most }
   }
 
   function atom(): Node {
-    const look = take(/\(\?(<?)([=!])/)
-    if (look)
-      return { is: 'look', part: inner(), behind: look[1] === '<', negative: look[2] === '!' }
+    if (take(/\(\?<?[=!]/)) return { is: 'look', part: inner() }
     if (take(/\(\?:/)) return inner()
     const group = take(/\((?:\?<(\w+)>)?/)
     if (group) {
       groups += 1
-      const index = groups
-      if (group[1]) names.set(group[1], index)
-      return { is: 'group', part: inner(), index }
+      const name = group[1] ?? String(groups)
+      return { is: 'group', part: inner(), name }
     }
-    const edge = take(/[$^]|\\[bB]/)
-    if (edge) return { is: 'edge', kind: edge[0] as '^' } // or another of them
+    if (take(/[$^]|\\[bB]/)) return { is: 'sequence', parts: [] }
     const again = take(/\\(?:([1-9])|k<(\w+)>)/)
     if (again) return { is: 'again', name: again[1] ?? again[2] ?? '' }
     const piece = take(
@@ -101,5 +83,5 @@ export function parse({ source, flags }: Expression) {
 
   const root = choice()
   if (at < source.length) throw new Error(`${source} cannot be read at ${at}`)
-  return { root, flags, tests, groupOf: (name: string) => names.get(name) ?? Number(name) }
+  return { root, tests: [...tests.values()] }
 }

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { bundleService, shippedFolders } from '../../scripts/bundle.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
+import { openAt } from './open-database.ts'
 import { createPostgresDatabase, type RunningPostgres, startPostgres } from './postgres.ts'
 
 let server: RunningPostgres | undefined
@@ -51,11 +51,7 @@ export async function globalSetup(): Promise<void> {
 /** Makes a migrated database for `copyMigratedDatabase`. Returns its name. */
 async function makeTemplate(serverUrl: string): Promise<string> {
   const url = await createPostgresDatabase(serverUrl)
-  const database = await openDatabase(
-    { kind: 'postgres', url },
-    { onUnknownOutcome() {}, onConnectionError() {} },
-  )
-  await database.close()
+  await (await openAt(url)).close()
   return new URL(url).pathname.slice(1)
 }
 

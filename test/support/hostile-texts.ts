@@ -1,4 +1,5 @@
-import type { Node, Parsed, Test } from './expression-parts.ts'
+import { type Node, parse, type Test } from './expression-parts.ts'
+import type { Expression } from './expressions.ts'
 
 /** Characters that stand for all others in the draw. */
 const CHARACTERS = [
@@ -8,9 +9,8 @@ const CHARACTERS = [
 ]
 
 /** One for each set of characters that these parts tell apart. */
-function alphabetOf(tests: Iterable<Test>): string[] {
-  const all = [...tests]
-  const kinds = Map.groupBy(CHARACTERS, character => all.map(test => test(character)).join())
+function alphabetOf(tests: Test[]): string[] {
+  const kinds = Map.groupBy(CHARACTERS, character => tests.map(test => test(character)).join())
   return [...kinds.values()].map(([first = '']) => first)
 }
 
@@ -24,9 +24,10 @@ const LONG = 16
  * times, then a wrong end. None for an expression without long loops, which does a limited work at each place.
  * `size`: how many times, more than a loop with a limit takes.
  */
-export function hostileTexts({ root, tests }: Parsed) {
+export function hostileTexts(expression: Expression) {
+  const { root, tests } = parse(expression)
   const isWord: Test = character => /\w/.test(character)
-  const alphabet = alphabetOf([...tests.values(), isWord])
+  const alphabet = alphabetOf([...tests, isWord])
   const inLoops = new Set<Test>()
   const beginnings = new Set<string>()
   const words = new Set<string>()
@@ -45,7 +46,7 @@ export function hostileTexts({ root, tests }: Parsed) {
     if (node.is === 'again') return samples.get(node.name) ?? ''
     if (node.is !== 'group') return ''
     const sample = sampleOf(node.part)
-    samples.set(String(node.index), sample)
+    samples.set(node.name, sample)
     return sample
   }
 
@@ -80,7 +81,7 @@ export function hostileTexts({ root, tests }: Parsed) {
   if (beginnings.size > 0) beginnings.add('')
   for (const character of alphabet)
     if ([...inLoops].some(test => test(character))) words.add(character)
-  const untaken = alphabet.filter(character => ![...tests.values()].some(test => test(character)))
+  const untaken = alphabet.filter(character => !tests.some(test => test(character)))
   const few = untaken.length === 0 ? alphabet.slice(0, FEW) : []
   const pairs = few.flatMap(one => few.map(other => one + other))
   const ends = new Set(['', ...untaken, ...alphabet, ...pairs])

@@ -1,11 +1,11 @@
 /** The examples in other languages, each in a copy of its folder, with the commands that run them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tempFolder } from './folders.ts'
-import { COMMAND } from './process.ts'
+import { collect } from './process.ts'
 
 export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
@@ -122,20 +122,6 @@ export async function changedCopyOf(
   return copy
 }
 
-const START = `exec "${process.execPath}" "${COMMAND}" "$@"`
-
-/**
- * A program `farthing`, which runs the command with this Node, or does what `line` says. It first writes its environment
- * as JSON to the file `settings`.
- */
-export function programOf({ line = START, settings = '' } = {}): string {
-  const program = join(tempFolder(), 'farthing')
-  const write = `"${process.execPath}" -p 'JSON.stringify(process.env)' > "${settings}"`
-  writeFileSync(program, `#!/bin/sh\n${settings && write}\n${line}\n`)
-  chmodSync(program, 0o755)
-  return program
-}
-
 /** Milliseconds until what does not end by itself is ended, and until what it started must be gone. */
 const LONGEST = 300_000
 const LONGEST_LEFT = 30_000
@@ -155,12 +141,8 @@ export function start([command = '', ...args]: string[], cwd: string, env: NodeJ
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  return { child, output: () => output, exited: once(child, 'exit') }
+  const { written } = collect(child)
+  return { child, output: () => written.both, exited: once(child, 'exit') }
 }
 
 /** Whether a process of the group lives. A command that could not be started has none: its pid is undefined. */

@@ -19,22 +19,14 @@ type Options = {
   pause?: () => Promise<unknown>
 }
 
-export type Listened = {
-  /** How often a message arrived, more than once included. */
-  arrived: number
-  different: number
-  /** Milliseconds of the requests that caused a message to the listener, ascending. */
-  times: number[]
-  /** The same for messages that Farthing sent to the receiver itself, in turn with the others. */
-  directTimes: number[]
-}
+export type Listened = Awaited<ReturnType<typeof listenThroughBalancer>>
 
 const FARTHING_API_KEY = 'key-of-the-listener'
 /** Of another account, whose messages go to the receiver without the listener. */
 const DIRECT_KEY = 'key-of-the-direct-account'
 
 /** The command and the payments go through the balancer. The first payment follows *Ready* at once. */
-export async function listenThroughBalancer(options: Options): Promise<Listened> {
+export async function listenThroughBalancer(options: Options) {
   const { count, clients, cutAfter, pause = async () => {} } = options
   const receiver = await startReceiver({ plain: true })
   const direct = await startReceiver({ plain: true })
@@ -72,9 +64,12 @@ export async function listenThroughBalancer(options: Options): Promise<Listened>
     await Promise.all(Array.from({ length: clients }, client))
     const ids = receiver.requests.map(({ body }) => JSON.parse(body).webhook_message_id)
     return {
+      /** How often a message arrived, more than once included. */
       arrived: ids.length,
       different: new Set(ids).size,
+      /** Milliseconds of the requests that caused a message to the listener, ascending. */
       times: times.toSorted((a, b) => a - b),
+      /** The same for messages that Farthing sent to the receiver itself, in turn with the others. */
       directTimes: directTimes.toSorted((a, b) => a - b),
     }
   } finally {

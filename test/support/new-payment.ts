@@ -1,9 +1,8 @@
 /** Bodies of POST /v1/payments as JSON text, so that 1.0, 1e400 and \u0000 are sent unchanged. */
 import assert from 'node:assert/strict'
-import { createAgreement } from './agreements.ts'
-import { briefOf } from './assertions.ts'
-import type { Answer, Client } from './client.ts'
-import { payOnPages } from './journeys.ts'
+import { activeAgreement as activeOf, createAgreement } from './agreements.ts'
+import { assertError, briefOf } from './assertions.ts'
+import type { Answer, Body, Client } from './client.ts'
 
 /**
  * JSON texts by their path in the body ("prefilled_cardholder_details.billing_address.line1"). An
@@ -42,33 +41,22 @@ export const agreementParts = (agreement_id: string): Parts => ({
   agreement_id: JSON.stringify(agreement_id),
 })
 
-type Tree = { [name: string]: string | Tree }
-
+/** Each value is the path of its text first. */
 export function bodyText(parts: Parts): string {
-  const tree: Tree = {}
-  for (const [path, value] of Object.entries(parts)) {
-    if (path === HEADER || value === undefined) continue
+  const body: Body = {}
+  for (const [path, text] of Object.entries(parts)) {
+    if (path === HEADER || text === undefined) continue
     const names = path.split('.')
     const last = names.pop() ?? path
-    let at = tree
-    for (const name of names) {
-      const inner = at[name] ?? {}
-      if (typeof inner === 'string') throw new Error(`${path}: ${name} already has a value`)
-      at[name] = inner
-      at = inner
-    }
-    at[last] = value
+    let at = body
+    for (const name of names) at = at[name] ??= {}
+    at[last] = path
   }
-  return printTree(tree)
+  return JSON.stringify(body).replaceAll(
+    /(?<=:)"([^"]+)"/g,
+    (_value, path: string) => parts[path] ?? '',
+  )
 }
-
-const printTree = (tree: Tree): string =>
-  `{${Object.entries(tree)
-    .map(([name, value]) => {
-      const text = typeof value === 'string' ? value : printTree(value)
-      return `${JSON.stringify(name)}:${text}`
-    })
-    .join()}}`
 
 export function postPayment(api: Client, parts: Parts): Promise<Answer> {
   const key = parts[HEADER]
@@ -83,6 +71,14 @@ export async function assertAnswer(api: Client, parts: Parts, expected: string):
   const answer = await postPayment(api, parts)
   const what = `${bodyText(parts).slice(0, 300)} ${parts[HEADER] ?? ''}: ${answer.text}`
   assert.equal(briefOf(answer), expected, what)
+  const [status, code, at] = expected.split(' ')
+  if (code)
+    assertError(
+      answer,
+      Number(status),
+      code,
+      at ? { [at === HEADER ? 'header' : 'field']: at } : {},
+    )
   return answer
 }
 
@@ -91,8 +87,5 @@ export const newAgreement = async (api: Client): Promise<string> =>
   (await createAgreement(api)).agreement_id
 
 /** Creates an agreement and sets it up with a payment. Returns its id. */
-export async function activeAgreement(api: Client): Promise<string> {
-  const set_up_agreement = await newAgreement(api)
-  await payOnPages(api, await api.createPayment({ set_up_agreement }))
-  return set_up_agreement
-}
+export const activeAgreement = async (api: Client): Promise<string> =>
+  (await activeOf(api)).agreement_id

@@ -1,10 +1,10 @@
 /** Debian's PgBouncer in front of a PostgreSQL server, in transaction mode. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { tempFolder } from './folders.ts'
 import { freePort, isListening } from './ports.ts'
 import { idsOf, OTHER_USER } from './postgres.ts'
 
@@ -20,7 +20,7 @@ const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 /** Starts one with `connections` connections to each database, so that many clients share few of them. */
 export async function startPooler(server: string, connections: number) {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-pooler-'))
+  const folder = tempFolder()
   const port = await freePort()
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
   const config = join(folder, 'pgbouncer.ini')
@@ -66,9 +66,6 @@ server_login_retry = 1
       await kill()
       await start()
     },
-    async stop() {
-      await kill()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop: kill,
   }
 }

@@ -8,18 +8,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from './ports.ts'
+import { collect } from './process.ts'
 
-export type RunningPostgres = {
-  url: string
-  /** The data directory. */
-  data: string
-  /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
-  start(): Promise<void>
-  /** Stops the server and deletes its files. */
-  stop(): Promise<void>
-}
+export type RunningPostgres = Awaited<ReturnType<typeof startIn>>
 
-export type PostgresServerOptions = {
+type PostgresServerOptions = {
   /** Server settings such as `fsync=on`. */
   settings?: string[]
   /** The folder that holds bin, lib and share; without it, the one in node_modules. */
@@ -31,7 +24,7 @@ export type PostgresServerOptions = {
 /** PostgreSQL refuses to run as root, so root starts it as this user, which every Unix system has. */
 export const OTHER_USER = 'nobody'
 
-type Spawned = { child: ChildProcess; output: () => string }
+type Spawned = ReturnType<typeof collect> & { child: ChildProcess }
 
 /**
  * Starts a server with an empty cluster on a free port of loopback. Throws an Error whose message is one
@@ -51,7 +44,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 async function startIn(
   folder: string,
   { settings = [], binaries = installedBinaries(), fill }: PostgresServerOptions,
-): Promise<RunningPostgres> {
+) {
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
   const programs = user ? join(folder, 'programs') : binaries
   const data = join(folder, 'data')
@@ -67,12 +60,7 @@ async function startIn(
   const run = (program: string, args: string[]): Spawned => {
     const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
     const child = spawn(join(programs, 'bin', program), args, { ...user, cwd: folder, env })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', chunk => {
-        output += chunk
-      })
-    return { child, output: () => output }
+    return { child, ...collect(child) }
   }
 
   if (!fill)
@@ -99,8 +87,11 @@ async function startIn(
   await start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    /** The data directory. */
     data,
+    /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
     start,
+    /** Stops the server and deletes its files. */
     async stop() {
       if (server && server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
@@ -131,20 +122,15 @@ export function idsOf(name: string): { uid: number; gid: number } {
   return { uid: Number(uid), gid: Number(gid) }
 }
 
-async function initialise({ child, output }: Spawned): Promise<void> {
+async function initialise({ child, written }: Spawned): Promise<void> {
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`initdb exited with ${code}: ${lastLine(output())}`)
+  if (code !== 0) throw new Error(`initdb exited with ${code}: ${lastLine(written.both)}`)
 }
 
-async function untilReady({ child, output }: Spawned): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', () => {
-      if (/ready to accept (read-only )?connections/.test(output())) resolve()
-    })
-    child.once('error', reject)
-    child.once('close', code => reject(new Error(`it exited with ${code}: ${lastLine(output())}`)))
+const untilReady = ({ written, until }: Spawned): Promise<void> =>
+  until('ready to accept ').catch(error => {
+    throw new Error(lastLine(written.both) || error.message)
   })
-}
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { createClient, webPayment } from './client.ts'
+import { createClient, exchange, webPayment } from './client.ts'
 
 export type Probed = {
   /** The longest time in milliseconds that `/healthz` took, or went without a response. */
@@ -75,7 +75,13 @@ function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
     const loop = async () => {
       while (goesOn) {
         begun = performance.now()
-        const outcome = await outcomeOf(url, headers, agent, body)
+        const outcome = await Promise.race([
+          exchange(body ? 'POST' : 'GET', url, headers, body, agent).then(
+            ({ status }) => String(status),
+            (error: NodeJS.ErrnoException) => error.code ?? error.message,
+          ),
+          setTimeout(PATIENCE_MS, 'timeout', { ref: false }),
+        ])
         const ms = note()
         if (url !== health) took.push(ms)
         if (!/^20[01]$/.test(outcome)) failed[outcome] = (failed[outcome] ?? 0) + 1
@@ -110,27 +116,6 @@ function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
   })
   parentPort?.postMessage('ready')
 }
-
-/** The status, or the code of the error. */
-const outcomeOf = (
-  url: string,
-  headers: Record<string, string>,
-  agent: http.Agent,
-  body?: string,
-): Promise<string> =>
-  new Promise(resolve => {
-    http
-      .request(
-        url,
-        { method: body ? 'POST' : 'GET', headers, agent, timeout: PATIENCE_MS },
-        response => {
-          response.resume().on('close', () => resolve(String(response.statusCode)))
-        },
-      )
-      .on('timeout', () => resolve('timeout'))
-      .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-      .end(body)
-  })
 
 /** The largest resident size so far; 0 if the process is gone. */
 function peakMegabytes(pid: number): number {

@@ -1,7 +1,11 @@
 /** Farthing as its own process: the bundled command that `npm test` has made, elsewhere that of the clone. */
+import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tempFolder } from './folders.ts'
 
 /** The command of the clone, which runs the sources. */
 const SOURCES = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
@@ -12,7 +16,7 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 type Spawned = ReturnType<typeof spawnFarthing>
 
 /** `baseUrl` is its address, from its first line of output. */
-export type FarthingProcess = Omit<Spawned, 'child' | 'stdout' | 'stderr'> & { baseUrl: string }
+export type FarthingProcess = Omit<Spawned, 'until' | 'stdout' | 'stderr'> & { baseUrl: string }
 
 export type ProcessOptions = {
   /** Its whole environment, except PATH, and the folder for coverage if that is measured. */
@@ -36,22 +40,15 @@ process.on('exit', () => {
 
 /** Starts the service on a free loopback port and waits for its address. */
 export async function startProcess(options: ProcessOptions = {}): Promise<FarthingProcess> {
-  const started = spawnFarthing({ ...options, env: { PORT: '0', ...options.env } })
-  const baseUrl = await Promise.race([firstAddress(started), started.exited.then(() => undefined)])
-  if (baseUrl === undefined) throw new Error(`the process did not start:\n${started.output()}`)
-  return { ...started, baseUrl }
+  const env = { PORT: '0', ...options.env }
+  const started = await startCommand({ ...options, env }, 'listening on http:')
+  return { ...started, baseUrl: /listening on (http:\S+)/.exec(started.stdout())?.[1] ?? '' }
 }
 
 /** Starts a command of `farthing` that goes on, and waits until it has printed `text`. */
 export async function startCommand(options: ProcessOptions, text: string): Promise<Spawned> {
   const started = spawnFarthing(options)
-  const printed = new Promise<void>(resolve => {
-    const look = () => started.output().includes(text) && resolve()
-    for (const stream of [started.child.stdout, started.child.stderr]) stream?.on('data', look)
-  })
-  await Promise.race([printed, started.exited])
-  if (!started.output().includes(text))
-    throw new Error(`it did not print ${text}:\n${started.output()}`)
+  await started.until(text)
   return started
 }
 
@@ -74,12 +71,7 @@ function spawnFarthing(options: ProcessOptions) {
   })
   child.stdin?.on('error', () => {}).end(input)
   running.add(child)
-  const written = { stdout: '', stderr: '', both: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-      written[stream] += text
-      written.both += text
-    })
+  const { written, until } = collect(child)
   const exited = once(child, 'close').then(([code, signal]): Exit => {
     running.delete(child)
     return { code, signal }
@@ -89,7 +81,7 @@ function spawnFarthing(options: ProcessOptions) {
     return exited
   }
   return {
-    child,
+    until,
     pid: child.pid ?? 0,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
@@ -104,12 +96,36 @@ function spawnFarthing(options: ProcessOptions) {
   }
 }
 
-/** Never resolves if the process prints no address. */
-function firstAddress({ child, stdout }: Spawned): Promise<string> {
-  return new Promise(resolve => {
-    child.stdout?.on('data', () => {
-      const address = /listening on (http:\S+)/.exec(stdout())?.[1]
-      if (address) resolve(address)
+/** What a process writes. `until` waits for a text, and rejects with what there is if the process ends before. */
+export function collect(child: ChildProcess) {
+  const written = { stdout: '', stderr: '', both: '' }
+  let look = () => {}
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text
+      written.both += text
+      look()
     })
-  })
+  async function until(text: string): Promise<void> {
+    const printed = new Promise<void>(resolve => {
+      look = () => written.both.includes(text) && resolve()
+    })
+    await Promise.race([printed, once(child, 'close')])
+    assert.ok(written.both.includes(text), `it did not print ${text}:\n${written.both}`)
+  }
+  return { written, until }
 }
+
+/**
+ * A program `farthing` in a folder of its own, which runs the command with this Node, or does what `line` says. It first
+ * writes its environment as JSON to the file `settings`.
+ */
+export function programOf({ line = START, settings = '' } = {}): string {
+  const program = join(tempFolder(), 'farthing')
+  const write = `"${process.execPath}" -p 'JSON.stringify(process.env)' > "${settings}"`
+  writeFileSync(program, `#!/bin/sh\n${settings && write}\n${line}\n`)
+  chmodSync(program, 0o755)
+  return program
+}
+
+const START = `exec "${process.execPath}" "${COMMAND}" "$@"`

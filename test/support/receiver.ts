@@ -2,10 +2,11 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import type { SecureVersion } from 'node:tls'
 import type { Post } from '../../src/core/ports.ts'
 import { type CertificateKind, certificates } from './certificates.ts'
+import { listen } from './ports.ts'
 
 /** A request as it arrived. */
 export type Received = {
@@ -78,7 +79,7 @@ export async function startReceiver(behaviour: Behaviour = {}) {
     if (behaviour.onConnection) behaviour.onConnection(socket, serve)
     else serve()
   })
-  const port = behaviour.refuses ? UNUSED_PORT : await listen(listener)
+  const port = behaviour.refuses ? UNUSED_PORT : await listen(listener.unref())
 
   return {
     /** Has the host `localhost`, for which the certificate is valid. */
@@ -102,12 +103,6 @@ export async function startReceiver(behaviour: Behaviour = {}) {
       if (listener.listening) await new Promise(closed => listener.close(closed))
     },
   }
-}
-
-async function listen(server: net.Server): Promise<number> {
-  server.listen(0, '127.0.0.1').unref()
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port // a listening TCP server has no other kind of address
 }
 
 function webServer(behaviour: Behaviour, receive: (answer: Omit<Answer, 'nth'>) => void) {

@@ -1,6 +1,7 @@
 /** Receivers that would fail in production, and some that would not: what the check, a probe and asking them finds. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../src/core/time.ts'
+import { statuses } from '../../src/pay/payments/payment.ts'
 import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
 import type { Body } from './client.ts'
 import { attemptsAt, client, type Integration, times } from './integration.ts'
@@ -63,16 +64,7 @@ const mistake = (cause: string): JudgingReceiver => ({
 
 const printedAgain = (body: string, { own }: Keys) => hex(JSON.stringify(JSON.parse(body)), own)
 
-const API_STATUSES = [
-  'created',
-  'started',
-  'submitted',
-  'capturable',
-  'success',
-  'failed',
-  'cancelled',
-  'error',
-]
+const API_STATUSES: readonly string[] = statuses
 
 /** Of another public client: the statuses that it expects with each event. */
 const STATUSES_OF: Record<string, string[]> = {

@@ -1,10 +1,10 @@
 /** Shell lines of documents and examples, run as they stand on a port that is free. */
-import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempFolder } from './folders.ts'
+import { collect } from './process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS = join(import.meta.dirname, 'bin')
@@ -57,19 +57,11 @@ export async function runLines(lines: string, terminal: Terminal): Promise<Outco
 /** Starts lines that run on, and waits until they have printed `text`. `stop` does what Ctrl-C does. */
 export async function startLines(lines: string, terminal: Terminal, text: string) {
   const { shell, exited } = startShell(lines, terminal, ['pipe', 'pipe'])
-  const output = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    shell[stream]?.setEncoding('utf8').on('data', (text: string) => {
-      output[stream] += text
-    })
-  const printed = new Promise<void>(resolve => {
-    shell.stdout?.on('data', () => output.stdout.includes(text) && resolve())
-  })
+  const { written: output, until } = collect(shell)
   const stop = () => {
     if (shell.exitCode === null && shell.pid) process.kill(-shell.pid, 'SIGINT')
     return exited
   }
-  await Promise.race([printed, exited])
-  assert.ok(output.stdout.includes(text), `it did not print ${text}: ${output.stderr}`)
+  await until(text)
   return { output, stop }
 }

@@ -133,91 +133,50 @@ async function stopShared(): Promise<void> {
 export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
 
 /** `receives` is `receiving` of the subscribers. No other option, because the service is everybody's. */
-type SharedOptions = { control?: boolean; receives?: boolean } & {
-  [option in Exclude<keyof ServiceOptions, 'control'>]?: never
-}
+type SharedOptions = Pick<ServiceOptions, 'control'> & { receives?: boolean }
 
+type Define<Of> = (service: () => Of) => void
 /** Options come before the function, as in node:test. */
-type Given<Options, Of, Define = (service: () => Of) => void> =
-  | [define: Define]
-  | [options: Options, define: Define]
-
-const withOptions = <Options extends object, Of>(given: Given<Options, Of>) =>
-  given.length === 2 ? given : ([{} as Options, given[0]] as const)
+type Given<Options, Of> = [define: Define<Of>] | [options: Options, define: Define<Of>]
 
 /**
  * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
  * second. For tests that keep to accounts that they make, and do not move the machine's time.
  */
-export function onSharedDatabases(
+export const onSharedDatabases = (
   title: string,
   ...given: Given<SharedOptions, SharedService>
-): void {
-  const [options, define] = withOptions(given)
-  share(title, databaseKinds, define, options)
-}
-
-function share(
-  title: string,
-  kinds: DatabaseKind[],
-  define: (service: () => SharedService) => void,
-  options: SharedOptions,
-): void {
-  // At the end of the file, or of the describe in which this is called.
-  after(stopShared)
-  onEach(
-    title,
-    kinds,
-    kind => shareService(kind, options),
-    async () => {},
-    define,
-  )
-}
+): void => onEach(title, { kinds: databaseKinds, isShared: () => true }, given)
 
 /**
  * Defines tests that run once, on SQLite, because their promise ends before a row is read or written: of what is refused,
  * of headers, addresses and texts. With other options than `control` they have a service of their own.
  */
 export function onOneDatabase(title: string, ...given: Given<ServiceOptions, SharedService>): void {
-  const [{ control = false, ...own }, define] = withOptions(given)
-  const kinds: DatabaseKind[] = ['sqlite']
-  if (Object.keys(own).length === 0) share(title, kinds, define, { control })
-  else
-    onEach(
-      title,
-      kinds,
-      kind => startService(kind, { control, ...own }),
-      service => service.stop(),
-      define,
-    )
+  const isShared = (options: object) => Object.keys(options).every(name => name === 'control')
+  onEach(title, { kinds: ['sqlite'], isShared }, given)
 }
 
 /** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
-export function onEveryDatabase(title: string, ...given: Given<ServiceOptions, Service>): void {
-  const [options, define] = withOptions(given)
-  onEach(
-    title,
-    databaseKinds,
-    kind => startService(kind, options),
-    service => service.stop(),
-    define,
-  )
-}
+export const onEveryDatabase = (title: string, ...given: Given<ServiceOptions, Service>): void =>
+  onEach(title, { kinds: databaseKinds, isShared: () => false }, given)
 
 function onEach(
   title: string,
-  kinds: DatabaseKind[],
-  start: (kind: DatabaseKind) => Promise<Service>,
-  end: (service: Service) => Promise<void>,
-  define: (service: () => Service) => void,
+  { kinds, isShared }: { kinds: DatabaseKind[]; isShared: (options: object) => boolean },
+  given: Given<ServiceOptions & SharedOptions, Service>,
 ): void {
+  const [options, define] = given.length === 2 ? given : [{}, given[0]]
+  const shares = isShared(options)
+  // At the end of the file, or of the describe in which this is called.
+  if (shares) after(stopShared)
   for (const kind of kinds)
     describe(`${title} (${kind})`, () => {
       let service: Service | undefined
       before(async () => {
-        service = await start(kind)
+        service = await (shares ? shareService(kind, options) : startService(kind, options))
       })
-      after(() => service && end(service))
+      after(() => (shares ? undefined : service?.stop()))
       define(() => {
         if (!service) throw new Error('the service starts in a before hook')
         return service

@@ -103,15 +103,12 @@ export const answering =
   ({ response }) =>
     response.writeHead(status).end()
 
-/** Holds the responses of a receiver until the test calls `open`. */
-export type Gate = { behaviour: Behaviour; open(): void }
-
 /** Holds every request until `open`. Then `react` responds to it and to all later ones. */
-export function gated(t: TestContext, react: Reaction = answering(200)): Gate {
+export function gated(t: TestContext, react: Reaction = answering(200)) {
   holdAttempts(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   return {
-    behaviour: { onRequest: answer => void promise.then(() => react(answer)) },
+    behaviour: { onRequest: (answer: Answer) => void promise.then(() => react(answer)) },
     open: resolve,
   }
 }

@@ -8,11 +8,11 @@ import {
   request,
   type ServerResponse,
 } from 'node:http'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
-import type { Farthing } from '../../src/testing/public.d.ts'
 import { listenUntilEnd } from '../support/ports.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { connected, KEY } from './connected.ts'
 
 const listen = async (t: TestContext, respond: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listenUntilEnd(t, createServer(respond))}`
@@ -71,19 +71,11 @@ function forward(url: string, incoming: IncomingMessage, response: ServerRespons
   onward.end()
 }
 
-const KEY = 'key-of-these-tests-1'
-
 describe('A connection', () => {
-  let service: Service
-  let farthing: Farthing
-  before(async () => {
-    service = await startService('sqlite', { control: true, env: { FARTHING_API_KEY: KEY } })
-    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
-  })
-  after(() => service.stop())
+  const farthing = connected()
 
   test('stop() of a connection ends its waits with the reason', async () => {
-    const connected = await connectFarthing({ url: farthing.url, key: farthing.key })
+    const connected = await connectFarthing({ url: farthing().url, key: farthing().key })
     const waiting = assert.rejects(connected.waitForPayment('none'), /stop\(\) was called$/)
     await connected.stop()
     await waiting
@@ -110,25 +102,25 @@ describe('A connection', () => {
       asked.push(headers.authorization)
       response.end()
     })
-    for (const path of [`${other}/x`, `${farthing.url}.a.test`, 'https://a.test', 'v1/payments'])
+    for (const path of [`${other}/x`, `${farthing().url}.a.test`, 'https://a.test', 'v1/payments'])
       await assert.rejects(
-        farthing.send('GET', path),
+        farthing().send('GET', path),
         /^TypeError: send: .+ is not an address of http/,
       )
-    assert.equal((await farthing.send('GET', `//${other.slice(7)}/x`)).status, 404)
+    assert.equal((await farthing().send('GET', `//${other.slice(7)}/x`)).status, 404)
     assert.deepEqual(asked, [])
-    const { payment_id, _links } = await farthing.payment()
+    const { payment_id, _links } = await farthing().payment()
     for (const path of [_links.self.href, `/v1/payments/${payment_id}`])
-      assert.equal((await farthing.send('GET', path)).body.payment_id, payment_id)
+      assert.equal((await farthing().send('GET', path)).body.payment_id, payment_id)
   })
 
   test('connectFarthing keeps the path of an address', async t => {
     const proxy = await listen(t, (incoming, response) => {
       const { url = '' } = incoming
       assert.match(url, /^\/pay\/control/)
-      forward(farthing.url + url.slice('/pay'.length), incoming, response)
+      forward(farthing().url + url.slice('/pay'.length), incoming, response)
     })
-    const { key } = farthing
+    const { key } = farthing()
     const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
     assert.equal(connected.url, `${proxy}/pay`)
     assert.ok(await connected.clock.now())
@@ -139,10 +131,10 @@ describe('A connection', () => {
   test('a wait that fails is a WaitError also if the state cannot be read', async t => {
     const proxy = await listen(t, (incoming, response) => {
       const { url = '' } = incoming
-      if (/^\/control$|wait=/.test(url)) forward(farthing.url + url, incoming, response)
+      if (/^\/control$|wait=/.test(url)) forward(farthing().url + url, incoming, response)
       else response.writeHead(503).end()
     })
-    const connected = await connectFarthing({ url: proxy, key: farthing.key })
+    const connected = await connectFarthing({ url: proxy, key: farthing().key })
     await assert.rejects(
       connected.waitForPayment('R-7', { timeout: 0 }),
       /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
@@ -151,22 +143,19 @@ describe('A connection', () => {
   })
 
   test('connectFarthing says what is wrong with an address, a key and a server', async t => {
-    const { url, key } = farthing
+    const { url, key } = farthing()
     for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
       await assert.rejects(
         connectFarthing({ url: wrong, key }),
         /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
       )
-    await assert.rejects(connectFarthing({ url, key: `${key}\n` }), (error: Error) => {
-      assert.match(error.message, /^connectFarthing: key has a space, a line break/)
-      return true
-    })
+    const message = /^connectFarthing: key has a space, a line break/
+    await assert.rejects(connectFarthing({ url, key: `${key}\n` }), { message })
     await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
     const bodies = ['<html>', '{"a":1}', '{', 'null', '']
-    for (const [status, body] of bodies.flatMap(body => [
-      [200, body] as const,
-      [404, body] as const,
-    ])) {
+    for (const [status, body] of [200, 404].flatMap(each =>
+      bodies.map(body => [each, body] as const),
+    )) {
       const other = await listen(t, (_request, response) =>
         response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
       )

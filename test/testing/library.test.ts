@@ -222,12 +222,7 @@ for (const [title, begin] of [
       }
       assert.deepEqual((await account.send('GET', '/control/plans')).body.results, [])
       const lost = await account.plan({ on: 'createPayment', when: 'after', reset: true })
-      const fields = {
-        amount: 1,
-        reference: 'R',
-        description: 'D',
-        return_url: 'https://a.example/',
-      }
+      const fields = { ...webPayment, reference: 'R' }
       await assert.rejects(account.send('POST', '/v1/payments', fields))
       assert.equal((await account.waitForPayment('R')).reference, 'R')
       await account.reset()
@@ -242,11 +237,8 @@ for (const [title, begin] of [
       await account.send('POST', '/v1/payments', { amount: 0 })
       const all = await account.requests()
       assert.deepEqual(
-        all.map(({ operation, status }) => [operation, status]),
-        [
-          ['readPayment', 200],
-          ['createPayment', 400],
-        ],
+        all.map(({ operation, status }) => `${operation} ${status}`),
+        ['readPayment 200', 'createPayment 400'],
       )
       assert.equal((await account.requests({ payment_id })).length, 1)
     })

@@ -1,27 +1,17 @@
 /** What the library refuses before it asks the service. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
-import type { Farthing } from '../../src/testing/public.d.ts'
 import { freePort, isListening } from '../support/ports.ts'
-import { type Service, startService } from '../support/service.ts'
+import { connected } from './connected.ts'
 
 const unchecked = (value: unknown) => value as undefined
 
-const KEY = 'key-of-the-options'
-
 describe('The library', () => {
-  let service: Service
-  let farthing: Farthing
-  before(async () => {
-    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
-    service = await startService('sqlite', { control: true, env })
-    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
-  })
-  after(() => service.stop())
+  const farthing = connected()
 
   test('options that do not exist and values of the wrong kind are refused with what there is', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const receiver = await account.receive()
     const refused: [() => Promise<unknown>, RegExp][] = [
       [() => startFarthing(unchecked({ prot: 1 })), /^startFarthing: there is no prot: use port/],
@@ -36,9 +26,9 @@ describe('The library', () => {
         /behaviour: 'govuk' is not one of spec/,
       ],
       [() => connectFarthing(unchecked({ uri: '' })), /there is no uri: use url, key$/],
-      [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
+      [() => farthing().account(unchecked('checkout')), /^account: 'checkout' is not an object/],
       [
-        () => farthing.account(unchecked({ nme: 'x' })),
+        () => farthing().account(unchecked({ nme: 'x' })),
         /there is no nme: use name, behaviour, at, frozen, keepO/,
       ],
       [
@@ -67,11 +57,7 @@ describe('The library', () => {
       /^Error: startFarthing: callbackHosts: "\*\.internal" is not a host/,
     )
     for (const [call, message] of refused)
-      await assert.rejects(call(), (error: Error) => {
-        assert.ok(error instanceof TypeError)
-        assert.match(error.message, message)
-        return true
-      })
+      await assert.rejects(call(), { name: 'TypeError', message })
     await account.settled(unchecked({ timeout: undefined, signal: undefined }))
   })
 
@@ -93,7 +79,7 @@ describe('The library', () => {
   })
 
   test('a wait for undefined is refused, and a wait for a payment is one for its payment_id', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const payment = await account.payment({ reference: 'R' })
     await account.payment({ reference: 'R' })
     assert.deepEqual(await account.waitForPayment(payment), payment)
@@ -117,17 +103,17 @@ describe('The library', () => {
   })
 
   test('a port that is in use is named, with what to do', async () => {
-    const port = Number(new URL(farthing.url).port)
+    const port = Number(new URL(farthing().url).port)
     const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
     await assert.rejects(startFarthing({ port }), { message: inUse })
   })
 
   test('a time needs a zone, and a day and hour that exist', async () => {
-    await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
+    await using account = await farthing().account({ at: '2026-03-29T02:59:58+02:00' })
     assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
     const wrong = ['2026-03-29T00:59:58', '2026-03-29', '5', '', '2026-02-30T00:00:00Z']
     for (const at of [...wrong, '2026-03-29T24:00:00Z', 5 as unknown as string, new Date('x')]) {
-      await assert.rejects(farthing.account({ at }), TypeError)
+      await assert.rejects(farthing().account({ at }), TypeError)
       await assert.rejects(account.reset({ at }), /is not a time: give a Date, or ISO 8601/)
     }
   })

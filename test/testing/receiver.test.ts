@@ -1,31 +1,21 @@
 /** What a receiver of the library responds. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { connectFarthing } from '../../src/testing/library.ts'
-import type { Farthing, ReceiveOptions } from '../../src/testing/public.d.ts'
+import type { ReceiveOptions } from '../../src/testing/public.d.ts'
 import { startReceiver } from '../../src/testing/receiver.ts'
-import { type Service, startService } from '../support/service.ts'
+import { connected } from './connected.ts'
 
 type Given = ReceiveOptions['answer'] & {}
 
-const KEY = 'key-of-the-receivers'
-
 describe('A receiver', () => {
-  let service: Service
-  let farthing: Farthing
-  before(async () => {
-    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
-    service = await startService('sqlite', { control: true, env })
-    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
-  })
-  after(() => service.stop())
+  const farthing = connected()
 
   const wrong = [99, 'x', null, { stat: 5 }, { delay: 5 }, { status: 503, delay: 'soon' }, 200.5]
 
   test('receives messages as GOV.UK Pay sends them, in an account that behaves so', async () => {
-    await using account = await farthing.account({ behaviour: 'govuk-pay' })
+    await using account = await farthing().account({ behaviour: 'govuk-pay' })
     const receiver = await account.receive()
     const declined = await account.payment({ scenario: 'declined' })
     const { payment, raw } = await receiver.next({ event: 'card_payment_failed' })
@@ -36,7 +26,7 @@ describe('A receiver', () => {
   })
 
   test('refuses an answer that is not a status', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     for (const answer of wrong as Given[])
       await assert.rejects(account.receive({ answer }), /^TypeError: receive: answer: /)
     const receiver = await account.receive()
@@ -45,15 +35,10 @@ describe('A receiver', () => {
   })
 
   test('responds 500 if its function throws or returns no status, and the next call of next rejects', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const receiver = await account.receive()
     const failing: [Given, RegExp][] = [
-      [
-        () => {
-          throw new Error('no answer today')
-        },
-        /no answer today/,
-      ],
+      [() => assert.fail('no answer today'), /no answer today/],
       [async () => Promise.reject(new Error('no answer today')), /no answer today/],
       [() => 99, /^TypeError: answer: 99 is not a status/],
       [(() => undefined) as unknown as Given, /^TypeError: answer: undefined is not a status/],
@@ -71,7 +56,7 @@ describe('A receiver', () => {
   })
 
   test('responds 401 to a message with a wrong signature, shows it to nobody, and says so once in next or all', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const shown: string[] = []
     const receiver = await account.receive({
       answer({ message_id }) {
@@ -122,7 +107,7 @@ describe('A receiver', () => {
   })
 
   test('counts the attempts at each message, so that the first can fail and the second succeed', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const receiver = await account.receive({ answer: ({ attempt }) => (attempt === 1 ? 503 : 200) })
     const { payment_id } = await account.payment({ scenario: 'success' })
     const came = receiver.all().map(({ event_type, attempt }) => `${event_type} ${attempt}`)
@@ -138,7 +123,7 @@ describe('A receiver', () => {
   })
 
   test('responds 400 to a request that is not a message, and does not show it', async () => {
-    await using account = await farthing.account()
+    await using account = await farthing().account()
     const receiver = await account.receive()
     const response = await fetch(receiver.url, { method: 'POST', body: 'hello' })
     assert.equal(response.status, 400)
