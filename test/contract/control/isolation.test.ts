@@ -103,6 +103,7 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
         const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
         assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
       }
+      assert.equal((await control(stranger, 'check')).body.kept, 0)
     }
     assert.equal((await control(child.api, '')).body.plans, 1)
     assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')
