@@ -12,7 +12,6 @@ import {
   refusedMessage,
   right,
   signatureIn,
-  withMistake,
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
@@ -33,7 +32,11 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
   }
 
   test('the answer has the sentence, the line to change and the copies as evidence', async t => {
-    const { api, id } = await messageTo(t, withMistake('body:printed-python'))
+    const { api, id } = await messageTo(t, keys =>
+      deciding(
+        request => signatureIn(request) === mistaken('body:printed-python')(request.body, keys),
+      ),
+    )
     const { sentence, advice, evidence } = await askAbout(api, id)
     assert.equal(
       sentence,

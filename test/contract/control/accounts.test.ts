@@ -33,18 +33,13 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
     (await makeAccount(await service().newAccount(), { frozen: true })).api
   const end = (parent: Client, { account }: Body) =>
     control(parent, `accounts/${encodeURIComponent(account)}`, undefined, 'DELETE')
-  const rowsOf = async (room: string) => {
-    const { database } = service()
-    const { webhook_messages, ...tables } = ROOM_TABLES
-    const counts = Object.keys(tables).map(
-      table => `(select count(*) from ${table} where account = $1 or account like $2)`,
-    )
-    const messages = `(select count(*) from webhook_messages join webhooks
-        on webhooks.webhook_id = webhook_messages.webhook_id where account = $1 or account like $2)`
-    const [row] = await database.query<{ rows: number | string }>(
-      `select ${[...counts, messages].join(' + ')} as rows`,
-      [room, `${room}#%`],
-    )
+  const rowsOf = async (room: string, { payment_id }: Body) => {
+    const counts = Object.keys(ROOM_TABLES)
+      .filter(table => table !== 'webhook_messages')
+      .map(table => `(select count(*) from ${table} where account = $1)`)
+    const messages = 'select count(*) from webhook_messages where payment_id = $2'
+    const sql = `select ${counts.join(' + ')} + (${messages}) as rows`
+    const [row] = await service().database.query<{ rows: number | string }>(sql, [room, payment_id])
     return Number(row?.rows)
   }
 
@@ -193,7 +188,7 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
     const { account, api } = await makeAccount(parent)
     const room = testAccountName((await control(parent, '')).body.account, account)
     await subscribe(t, api)
-    await paidPayment(api)
+    const paid = await paidPayment(api)
     await control(api, 'plans', { scenario: 'declined' })
     clock.advance(7 * DAY)
     assert.equal((await api.get('/v1/payments')).status, 401)
@@ -204,10 +199,10 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
     clock.advance(DAY + 1)
     await sweepAccounts(database, clock.now())
     assert.equal((await control(parent, 'accounts', { name: account })).status, 409)
-    assert.notEqual(await rowsOf(room), 0)
+    assert.notEqual(await rowsOf(room, paid), 0)
     clock.advance(5 * MINUTE + 1)
     await sweepAccounts(database, clock.now())
-    assert.equal(await rowsOf(room), 0)
+    assert.equal(await rowsOf(room, paid), 0)
     const again = await makeAccount(parent, { name: account })
     assert.equal((await again.api.get('/v1/payments')).body.total, 0)
     await sweepAccounts(database, clock.now())
