@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { REQUESTS_OF_ACCOUNT } from '../../../src/core/budgets.ts'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
 import { delayOf } from '../../../src/tools/plans/plan.ts'
-import { seeded } from '../../faults/process/workload.ts'
 import { type Answer, type Body, webPayment } from '../../support/client.ts'
 import { endpoints } from '../../support/endpoints.ts'
 import { card, read } from '../../support/journeys.ts'
@@ -163,43 +162,6 @@ onEveryDatabase(
       leaving.abort()
       await assert.rejects(left, { name: 'AbortError' })
       while ((await api.get('/v1/payments')).body.total < 1);
-    })
-
-    test('random plans and requests do what a model of thirty lines says', async () => {
-      const api = await service().newAccount()
-      const random = seeded(20_260_914)
-      const pick = (below: number): number => Math.floor(random() * below)
-      const references = ['A', 'B']
-      const model: Body[] = []
-      for (let i = 0; i < 6; i++) {
-        const body = {
-          ...(pick(2) && { given: { reference: references[pick(2)] } }),
-          times: pick(4) || 'always',
-          skip: pick(3),
-          answer: { status: [500, 503][pick(2)] },
-          on: 'createPayment',
-        }
-        model.push({ ...(await plan(api, body)), ...body })
-      }
-      const expected = (reference: string): number => {
-        for (const each of model) {
-          if (each.given && each.given.reference !== reference) continue
-          each.seen += 1
-          const left = each.times === 'always' || each.acted < each.times
-          if (each.seen <= each.skip || !left) continue
-          each.acted += 1
-          return each.answer.status
-        }
-        return 201
-      }
-      for (let i = 0; i < 40; i++) {
-        const reference = references[pick(2)] ?? ''
-        assert.equal((await create(api, { reference })).status, expected(reference), `request ${i}`)
-      }
-      assert.deepEqual(
-        await counts(api),
-        model.map(({ seen, acted }) => [seen, acted]),
-      )
     })
 
     test('a delay between two lies between them, and is the same in each run', () => {

@@ -159,19 +159,6 @@ onEveryDatabase('A listener', { control: true }, service => {
     assert.equal((await attempts)[0].message_id, message.webhook_message_id)
   })
 
-  test('a listener still gets messages after one of its two commands has stopped', async t => {
-    holdAttempts(t)
-    const { api, next, leave, answer, connectedFor } = await listening(service())
-    const first = next()
-    await connectedFor(WAITING)
-    await leave()
-    assert.deepEqual((await first).body, { attempt: null })
-    const attempts = answer(200)
-    await connectedFor(WAITING)
-    await cancelled(api)
-    assert.equal((await attempts).length, 1)
-  })
-
   test('a listener whose connection closes counts as connected for two seconds, in which it may ask another instance', async t => {
     holdAttempts(t)
     const { api, path, answer, connectedFor } = await listening(service())

@@ -88,8 +88,11 @@ onOneDatabase('The places of requests that wait', { control: true }, service => 
       if (values.some(value => String(value).startsWith('r-'))) await looks.promise
       return query()
     })
-    const url = `${baseUrl}/control/requests?wait=1&reference=`
-    const wait = async (reference: string) => (await sendUnchecked(url + reference, api)).status
+    const headers = { Authorization: `Bearer ${api.key}` }
+    const wait = async (reference: string): Promise<number> => {
+      const url = `${baseUrl}/control/requests?reference=${reference}&wait=1`
+      return (await fetch(url, { headers })).status
+    }
     const statuses = await Promise.all(Array.from({ length: HELD_WAITS }, (_, i) => wait(`R-${i}`)))
     assert.deepEqual(new Set(statuses), new Set([200]))
     assert.equal(await wait('one-more'), 503)
