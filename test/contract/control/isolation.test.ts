@@ -65,7 +65,7 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
     assert.equal((await control(api, 'accounts', {})).status, 201)
   })
 
-  test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
+  test('no key reaches anything of another account, be it parent, child or sibling', async () => {
     const parent = await service().newAccount()
     const child = await testAccount(service(), parent)
     const sibling = await testAccount(service(), parent)
@@ -104,6 +104,7 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
         assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
       }
       assert.equal((await control(stranger, 'check')).body.kept, 0)
+      assert.equal((await stranger.get(open._links.self.href)).status, 404)
     }
     assert.equal((await control(child.api, '')).body.plans, 1)
     assert.equal((await child.api.get(open._links.self.href)).body.state.status, 'created')

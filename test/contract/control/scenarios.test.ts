@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOfMove } from '../../../src/pay/differences/messages.ts'
+import { cancelAgreement, payByAgreement } from '../../support/agreements.ts'
+import { briefOf } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask, asking, assertRefused, made } from '../../support/control.ts'
 import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
@@ -128,18 +130,12 @@ onSharedDatabases('Scenarios', { control: true }, service => {
       assert.equal('can_retry' in body.events.at(-1).state, false)
       const status = async () => (await api.get(`/v1/agreements/${agreement_id}`)).body.status
       assert.equal(await status(), 'inactive')
-      const next = await api.post('/v1/payments', {
-        amount: 1,
-        reference: 'R',
-        description: 'D',
-        ...fields,
-      })
-      assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
+      const next = await payByAgreement(api, { agreement_id })
+      assert.match(briefOf(next), /^400 P0102\b/)
       assert.match(next.body.description, /Agreement must be active$/)
       const found = await api.get('/v1/agreements?status=inactive')
       assert.equal(found.body.results[0].agreement_id, agreement_id)
-      const cancelled = await api.post(`/v1/agreements/${agreement_id}/cancel`)
-      assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P2501'])
+      assert.equal(briefOf(await cancelAgreement(api, { agreement_id })), '400 P2501')
       await paidPayment(api, { set_up_agreement: agreement_id })
       assert.equal(await status(), 'active')
     }
@@ -223,7 +219,7 @@ onSharedDatabases('Scenarios', { control: true }, service => {
     const agreement_id = await activeAgreement(api)
     await control(api, 'plans', { hold: true })
     const held = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
-    beforeWrite(() => api.post(`/v1/agreements/${agreement_id}/cancel`))
+    beforeWrite(() => cancelAgreement(api, { agreement_id }))
     const { baseUrl } = service()
     const alone = { ...service(), baseUrls: [baseUrl] }
     const path = `payments/${held.payment_id}/complete`
@@ -236,10 +232,8 @@ onSharedDatabases('Scenarios', { control: true }, service => {
     const api = await service().newAccount()
     const agreement_id = await activeAgreement(api)
     await control(api, 'plans', { scenario: 'declined', can_retry: false, skip: 2 })
-    const fields = { amount: 1, reference: 'R', description: 'D', agreement_id }
-    const json = { ...fields, authorisation_mode: 'agreement' }
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => api.post('/v1/payments', json)),
+      Array.from({ length: 8 }, () => payByAgreement(api, { agreement_id })),
     )
     const ends = answers.map(({ body }) => body.state?.code ?? body.state?.status ?? body.code)
     assert.deepEqual(ends.sort(), ['P0010', ...Array(5).fill('P0102'), 'success', 'success'].sort())
