@@ -12,11 +12,13 @@ import { DAY, MINUTE } from '../../../src/core/time.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
 import { assertError, briefOf } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { asking, assertRefused, testAccount } from '../../support/control.ts'
+import { signIn } from '../../support/console.ts'
+import { ask, asking, assertRefused, testAccount } from '../../support/control.ts'
 import { card, paidPayment, read } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
+import { watchedService } from '../../support/watched.ts'
 
 const fail = (response: ServerResponse) => response.writeHead(500).end()
 
@@ -221,4 +223,17 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
     assert.equal((await cancelled).status, 204)
     assert.equal(failing.requests.length, 1)
   })
+})
+
+/** Steps of a plan that read the accounts which they look for, and no others. */
+const BY_INDEX = /\(name=\?|accounts_(living|ended) \(parent=\?|accounts_by_expiry \(expires/
+
+test('creating, listing, ending and sweeping test accounts does not read all ended ones', async t => {
+  const { service, api, database, assertPlans } = await watchedService(t)
+  const { body } = await ask(service, api, 'accounts', {})
+  await ask(service, api, 'accounts')
+  await ask(service, api, `accounts/${body.account}`, undefined, 'DELETE')
+  await (await signIn(service, api)).get('accounts')
+  await sweepAccounts(database, Date.now() + 8 * DAY)
+  await assertPlans(/ accounts\b/, BY_INDEX, 10)
 })
