@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer, text as textOf } from 'node:stream/consumers'
 import { asCurl } from '../../src/tools/record/curl.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
 import { nastyText } from '../faults/hostile-values.ts'
@@ -75,17 +75,14 @@ function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
   }
 }
 
-type Arrived = { method: string; url: string; headers: string[]; body: string }
+type Arrived = { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }
 
 /** Returns how many of `count` random exchanges were offered as curl, after each arrived as it was. */
 export async function checkCurl(count: number, seed: number): Promise<number> {
   const arrived: Arrived[] = []
   const server = http.createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { method = '', url = '', rawHeaders } = request
-    const body = Buffer.concat(chunks).toString('base64')
-    arrived.push({ method, url, headers: rawHeaders, body })
+    const { method = '', url = '', headers } = request
+    arrived.push({ method, url, headers, body: (await buffer(request)).toString() })
     response.end()
   })
   const port = await listen(server)
@@ -124,15 +121,12 @@ async function runShell(lines: string[], folder: string): Promise<void> {
 
 /** Without what curl makes for each connection. */
 function readable(given: Arrived | undefined) {
-  if (!given) return undefined
-  const { method, url, headers, body } = given
-  const named: [string, string][] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]?.toLowerCase() ?? ''
-    const bytes = Buffer.from(headers[i + 1] ?? '', 'latin1')
-    if (!['host', 'content-length'].includes(name)) named.push([name, bytes.toString()])
-  }
-  return { method, url, headers: named.sort(), body: Buffer.from(body, 'base64').toString() }
+  const { host, 'content-length': _, ...headers } = given?.headers ?? {}
+  const named = Object.entries(headers).map(([name, value]) => [
+    name,
+    Buffer.from(String(value), 'latin1').toString(),
+  ])
+  return { ...given, headers: named.sort() }
 }
 
 function expected({ method, path, query, request_headers, request_body }: Exchange) {

@@ -13,5 +13,5 @@ export function assertError(answer: Answer, status: number, code: string, at: At
 }
 
 /** Status, code, field and header of an answer: "201", or "422 P0102 amount". */
-export const briefOf = ({ status, body }: Answer): string =>
+export const briefOf = ({ status, body }: Pick<Answer, 'status' | 'body'>): string =>
   [status, body?.code, body?.field, body?.header].filter(Boolean).join(' ')

@@ -40,15 +40,6 @@ export const deciding = (accepts: (request: Received) => boolean): Behaviour => 
 
 export const signatureIn = ({ headers }: Received): string => String(headers['pay-signature'] ?? '')
 
-/** A receiver that accepts only what code with this mistake computes of the message, of which it gets copies. */
-export const withMistake = (cause: string) => (keys: Keys) => {
-  let expected: string | undefined
-  return deciding(request => {
-    expected ??= mistaken(cause)(request.body, keys)
-    return signatureIn(request) === expected
-  })
-}
-
 /** What libraries and encodings print differently. */
 const DESCRIPTION = "Crème & £5 / 'x' +1"
 

@@ -6,10 +6,14 @@ import type { Body } from './client.ts'
 import { attemptsAt, client, type Fields, type Keeper, times } from './integration.ts'
 import { payOnPages } from './journeys.ts'
 
-const threeUnread = async ({ pay, wait }: Keeper, passed: number): Promise<void> => {
-  await times(3, () => pay())
+const payUnread = async ({ pay, wait }: Keeper, count = 3, passed = 10 * MINUTE): Promise<void> => {
+  await times(count, () => pay())
   await wait(passed)
 }
+
+/** So many outcomes that nobody has read when so much time has passed. */
+const unread = (what: string, expected: string, count: number, passed = 10 * MINUTE) =>
+  client(what, expected, keeper => payUnread(keeper, count, passed))
 
 /** The answer to the create is lost, and the user comes back to the page all the same. */
 async function payUnanswered({ plan, tryToCreate, control, end }: Keeper): Promise<void> {
@@ -37,19 +41,12 @@ async function chargeAndRead({ charge, plan, read, wait }: Keeper, agreement: Fi
 }
 
 export const learning = [
-  client('three outcomes that are never read', 'C1 fail x3', keeper =>
-    threeUnread(keeper, 10 * MINUTE),
-  ),
-  client('three outcomes just before ten minutes', '', keeper =>
-    threeUnread(keeper, 10 * MINUTE - 10),
-  ),
-  client('two outcomes that are never read', 'C1 note x2', async ({ pay, wait }) => {
-    await times(2, () => pay())
-    await wait(10 * MINUTE)
-  }),
+  unread('three outcomes that are never read', 'C1 fail x3', 3),
+  unread('three outcomes just before ten minutes', '', 3, 10 * MINUTE - 10),
+  unread('two outcomes that are never read', 'C1 note x2', 2),
   client('three outcomes of four that are never read', 'C1 warn x3', async keeper => {
     await keeper.payAndRead()
-    await threeUnread(keeper, 10 * MINUTE)
+    await payUnread(keeper)
   }),
   client('outcomes that farthing listen prints and nobody reads', 'C1 fail x3', async keeper => {
     await times(3, async () => {
@@ -67,20 +64,20 @@ export const learning = [
     await keeper.wait(3 * HOUR)
   }),
   client('unread outcomes with a gap in the record after them', '', async keeper => {
-    await threeUnread(keeper, 10 * MINUTE)
+    await payUnread(keeper)
     await keeper.leaveGap()
   }),
   client('unread outcomes with a gap in the record before them', 'C1 fail x3', async keeper => {
     await keeper.leaveGap()
-    await threeUnread(keeper, 10 * MINUTE)
+    await payUnread(keeper)
   }),
   client('unread outcomes while the clock stands still', '', async keeper => {
     await keeper.control('clock', { freeze: true })
-    await threeUnread(keeper, 0)
+    await payUnread(keeper, 3, 0)
     keeper.service.clock.advance(20 * MINUTE)
   }),
   client('unread outcomes before a reset', '', async keeper => {
-    await threeUnread(keeper, 10 * MINUTE)
+    await payUnread(keeper)
     await keeper.control('reset', {})
   }),
   client('abandoned payments, and those that the API cancelled', '', async keeper => {
@@ -170,15 +167,11 @@ export const learning = [
       await times(i < 2 ? 2 : 1, open)
     }),
   ),
-  client(
-    'a payment that is open for three hours, and others are read',
-    'C12 note',
-    async keeper => {
-      await keeper.create()
-      await keeper.payAndRead()
-      await keeper.wait(3 * HOUR)
-    },
-  ),
+  client('a payment open for three hours, and others are read', 'C12 note', async keeper => {
+    await keeper.create()
+    await keeper.payAndRead()
+    await keeper.wait(3 * HOUR)
+  }),
   client('payments that are open for three hours and read, or nearly so long', '', async keeper => {
     await keeper.read(await keeper.create())
     await keeper.wait(MINUTE)
@@ -194,16 +187,12 @@ export const learning = [
     const read = await refund(keeper)
     await times(3, read)
   }),
-  client(
-    'a refund that is read twice at once and later, when it has succeeded',
-    '',
-    async keeper => {
-      const read = await refund(keeper)
-      await times(2, read)
-      await keeper.wait(5 * MINUTE)
-      await times(5, read)
-    },
-  ),
+  client('a refund that is read twice, and later when it has succeeded', '', async keeper => {
+    const read = await refund(keeper)
+    await times(2, read)
+    await keeper.wait(5 * MINUTE)
+    await times(5, read)
+  }),
   client('two payments for one reference that are paid', 'C19 note', async ({ api, create }) => {
     for (const payment of [await create(), await create()]) await payOnPages(api, payment)
   }),
@@ -220,14 +209,10 @@ export const learning = [
   client('an agreement payment without a key', 'C4 warn, P14 note x3', ({ charge }) =>
     charge(undefined, 201, {}),
   ),
-  client(
-    'three agreement payments that are never read',
-    'C9 fail x3, P14 note x9',
-    async keeper => {
-      await times(3, () => keeper.charge())
-      await keeper.wait(10 * MINUTE)
-    },
-  ),
+  client('three recurring payments, never read', 'C9 fail x3, P14 note x9', async keeper => {
+    await times(3, () => keeper.charge())
+    await keeper.wait(10 * MINUTE)
+  }),
   client('one with an agreement declined for good', 'C14 warn, P14 note x3', async keeper => {
     const agreement = await activeAgreement(keeper.api)
     await chargeAndRead(keeper, agreement, FINAL)
@@ -260,16 +245,12 @@ export const learning = [
     await keeper.wait(2 * DAY - 2 * MINUTE)
     await chargeAndRead(keeper, agreement)
   }),
-  client(
-    'sixteen tries in 30 days, one of them declined',
-    'C15 note, P14 note x18',
-    async keeper => {
-      const agreement = await activeAgreement(keeper.api)
-      await chargeAndRead(keeper, agreement, AGAIN)
-      await keeper.wait(2 * DAY)
-      await times(15, () => chargeAndRead(keeper, agreement))
-    },
-  ),
+  client('sixteen tries in 30 days, one declined', 'C15 note, P14 note x18', async keeper => {
+    const agreement = await activeAgreement(keeper.api)
+    await chargeAndRead(keeper, agreement, AGAIN)
+    await keeper.wait(2 * DAY)
+    await times(15, () => chargeAndRead(keeper, agreement))
+  }),
   client('sixteen tries, and one 48 hours after a declined one', 'P14 note x22', async keeper => {
     const [many, few] = [await activeAgreement(keeper.api), await activeAgreement(keeper.api)]
     await times(16, () => chargeAndRead(keeper, many))

@@ -1,16 +1,11 @@
 /** What tests of plans do: make them, look at them, and send requests that they may change. */
-import assert from 'node:assert/strict'
 import { type Body, type Client, type Sent, sendUnchecked, webPayment } from './client.ts'
-import { asking } from './control.ts'
+import { asking, made } from './control.ts'
 import type { Service } from './service.ts'
 
 export function planning(service: () => Service) {
   const control = asking(service)
-  const plan = async (api: Client, body: object): Promise<Body> => {
-    const answer = await control(api, 'plans', body)
-    assert.equal(answer.status, 201, JSON.stringify(answer.body))
-    return answer.body
-  }
+  const plan = (api: Client, body: object): Promise<Body> => made(control(api, 'plans', body))
   const listed = async (api: Client): Promise<Body[]> => (await control(api, 'plans')).body.results
   const counts = async (api: Client) => (await listed(api)).map(({ seen, acted }) => [seen, acted])
   let turn = 0

@@ -5,6 +5,7 @@ import { statuses } from '../../src/pay/payments/payment.ts'
 import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
 import type { Body } from './client.ts'
 import { attemptsAt, client, type Integration, times } from './integration.ts'
+import { cancelledPayment } from './journeys.ts'
 import type { Behaviour, Received } from './receiver.ts'
 
 /** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
@@ -282,6 +283,16 @@ export const receivers: Record<string, Integration> = Object.fromEntries([
     await hook(500)
     await times(2, () => payAndRead())
   }),
+  ...[200, 400].map(status =>
+    client(
+      `a receiver that answers ${status} to a message that GOV.UK Pay does not send`,
+      status === 200 ? 'P11 note, P15 note' : 'P15 note',
+      async ({ api, hook }) => {
+        await hook(status, ['card_payment_cancelled'])
+        await cancelledPayment(api)
+      },
+    ),
+  ),
   client('one that is registered twice', 'W4 warn x2, P15 note, P15 note', async keeper => {
     const { callback_url } = await keeper.hook()
     await keeper.api.post('/control/webhooks', { callback_url })

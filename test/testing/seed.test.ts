@@ -28,6 +28,7 @@ async function story(seed: number, end: End): Promise<string[]> {
     [{ delayed_capture: true }, 'success'],
     [{ language: 'cy' }, 'success'],
     ['agreement', 'success'],
+    ['agreement', 'declined'],
   ]
   for (const [fields, scenario] of payments) {
     // All make the plan, because its identifier uses up random digits too.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
+import { briefOf } from '../../support/assertions.ts'
 import {
   addWebhook,
   askedAbout,
@@ -11,25 +12,31 @@ import {
   refusedMessage,
   right,
   signatureIn,
-  withMistake,
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { elementWith, headingOf, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import type { Behaviour } from '../../support/receiver.ts'
+import type { Behaviour, Received } from '../../support/receiver.ts'
+import { judging, judgingReceivers } from '../../support/receivers.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { gated, receiving } from '../../support/subscriber.ts'
+import { gated, messagesAndPayments, receiving } from '../../support/subscriber.ts'
 
 onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service => {
   const messageTo = (t: TestContext, behaveWith: (keys: Keys) => Behaviour) =>
     refusedMessage(service(), t, behaveWith)
   const askAbout = (api: Client, id: string) => askedAbout(service(), api, id)
-  const run = ({ key = '' }: Client, ...args: string[]) =>
-    runHere({ args, env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl } })
+  const run = ({ key = '' }: Client, line: string) => {
+    const env = { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl }
+    return runHere({ args: line.split(' '), env })
+  }
 
   test('the answer has the sentence, the line to change and the copies as evidence', async t => {
-    const { api, id } = await messageTo(t, withMistake('body:printed-python'))
+    const { api, id } = await messageTo(t, keys =>
+      deciding(
+        request => signatureIn(request) === mistaken('body:printed-python')(request.body, keys),
+      ),
+    )
     const { sentence, advice, evidence } = await askAbout(api, id)
     assert.equal(
       sentence,
@@ -132,18 +139,16 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
   test('an unknown message is a 404, one of a deactivated webhook or of a payment that is gone a 409', async t => {
     const { api, id, subscriber } = await messageTo(t, () => deciding(() => false))
     const arrived = subscriber.requests.length
-    const refusedWith = async (path: string, by = api) => {
-      const { status, body } = await ask(service(), by, path, {})
-      return [status, body.code]
-    }
+    const refusedWith = async (path: string, by = api) =>
+      briefOf(await ask(service(), by, path, {}))
     const path = `messages/${id}/ask`
-    assert.deepEqual(await refusedWith('messages/unknown/ask'), [404, 'C0200'])
-    assert.deepEqual(await refusedWith(path, await service().newAccount()), [404, 'C0200'])
+    assert.equal(await refusedWith('messages/unknown/ask'), '404 C0200')
+    assert.equal(await refusedWith(path, await service().newAccount()), '404 C0200')
     await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
-    assert.deepEqual(await refusedWith(path), [409, 'C0409'])
+    assert.equal(await refusedWith(path), '409 C0409')
     const gone = await messageTo(t, () => deciding(() => false))
     await gone.api.advance(7 * 24 * 60 * 60 * 1000)
-    assert.deepEqual(await refusedWith(`messages/${gone.id}/ask`, gone.api), [409, 'C0409'])
+    assert.equal(await refusedWith(`messages/${gone.id}/ask`, gone.api), '409 C0409')
     assert.equal(subscriber.requests.length, arrived, 'nothing was sent')
   })
 
@@ -195,9 +200,12 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     while (subscriber.requests.length === arrived) await new Promise(setImmediate)
     const probe = `webhooks/${subscriber.webhook.external_id}/probe`
     for (const path of [`messages/${id}/ask`, `messages/${id}/ask`, probe]) {
-      const { status, body } = await ask(service(), api, path, {})
-      assert.deepEqual([status, body.code], [409, 'C0409'])
-      assert.match(body.description, /^messages of this account are being sent by hand already, /)
+      const refused = await ask(service(), api, path, {})
+      assert.equal(briefOf(refused), '409 C0409')
+      assert.match(
+        refused.body.description,
+        /^messages of this account are being sent by hand already, /,
+      )
     }
     const browser = await signIn(service(), api)
     for (const path of [`messages/${id}/ask`, probe]) {
@@ -210,7 +218,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     assert.equal((await ask(service(), api, probe, {})).status, 200)
   })
 
-  test('the refusal of a damaged message proves nothing if the receiver refuses the undamaged one too', async t => {
+  test('the refusal of a damaged message proves nothing if the receiver refuses the undamaged one too, or the copy of it that it was asked with', async t => {
     let isMended = false
     const { api, id } = await messageTo(t, keys =>
       deciding(request => isMended && signatureIn(request) === right(request.body, keys)),
@@ -222,36 +230,99 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     const BOTH = 'It refuses the undamaged message too, so this says nothing. Mend that first.'
     for (const wrong of [{ damage: 'digit' }, { damage: 'missing' }, { signing_key: 'another' }])
       assert.deepEqual(await send(wrong), [null, BOTH])
-    const refused = await run(api, 'resend', id, '--damage', 'digit')
+    const refused = await run(api, `resend ${id} --damage digit`)
     assert.deepEqual([refused.code, refused.stdout.includes(BOTH)], [3, true], refused.stdout)
     const browser = await signIn(service(), api)
     assert.match(elementWith(await browser.get(`messages/${id}`), 'cause').text, /says nothing/)
     isMended = true
     await passSecond(service())
-    assert.deepEqual(
-      await send({ damage: 'digit' }),
-      [null, BOTH],
-      'nothing undamaged was sent since',
-    )
+    // Nothing undamaged was sent since.
+    assert.deepEqual(await send({ damage: 'digit' }), [null, BOTH])
     assert.deepEqual(await send({}), [null, null])
     await passSecond(service())
     const MUST = 'Your receiver refused it, as it must.'
     assert.deepEqual(await send({ damage: 'digit' }), ['refused', MUST])
-    const proven = await run(api, 'resend', id, '--damage', 'digit')
+    const proven = await run(api, `resend ${id} --damage digit`)
     assert.deepEqual([proven.code, proven.stdout.includes(MUST)], [0, true])
     const page = await browser.get(`messages/${id}`)
     assert.equal(elementWith(page, 'answer-to-wrong').text, 'REFUSED, AS IT MUST')
-  })
-
-  test('a copy with the right signature counts as the undamaged message', async t => {
-    let isMended = false
-    const { api, id } = await messageTo(t, keys =>
-      deciding(request => isMended && signatureIn(request) === right(request.body, keys)),
-    )
+    isMended = false
+    await passSecond(service())
+    await send({})
     isMended = true
     await passSecond(service())
     assert.equal((await askAbout(api, id)).cause, 'accepts')
-    const { body } = await ask(service(), api, `messages/${id}/send`, { damage: 'upper' })
-    assert.equal(body.results[0].verdict, 'refused')
+    assert.deepEqual(await send({ damage: 'upper' }), ['refused', MUST])
+  })
+
+  // The search itself reads no row: the tests above have what does.
+
+  test('each receiver’s known mistake is found, and no other, with at most 45 copies to its webhook alone', async t => {
+    if (service().kind === 'postgres') return
+    for (const [name, { judge, asked: cause }] of Object.entries(judgingReceivers)) {
+      if (cause === undefined) continue
+      // It reads no payment.
+      const nowhere = { knows: () => true, read: async () => 'none', pass: () => {} }
+      const { api, id, subscriber } = await messageTo(t, keys =>
+        judging(judge, { ...nowhere, keys }),
+      )
+      const before = await messagesAndPayments(service())
+      const arrived = subscriber.requests.length
+      const asked = await askAbout(api, id)
+      assert.equal(asked.cause, cause, `${name}: ${asked.sentence}`)
+      const sent = subscriber.requests.slice(arrived)
+      assert.equal(asked.posts, sent.length)
+      assert.ok(sent.length <= 45, name)
+      assert.equal(new Set(sent.map(({ body }) => body)).size, 1, 'the original bytes')
+      assert.equal(await messagesAndPayments(service()), before)
+    }
+  })
+
+  test('the answer names a receiver that checks rightly, checks nothing, refuses all, answers something else or is not steady', async t => {
+    if (service().kind === 'postgres') return
+    const refusing =
+      (status: (request: Received, keys: Keys) => number) =>
+      (keys: Keys): Behaviour => ({
+        plain: true,
+        onRequest: ({ request, response }) => response.writeHead(status(request, keys)).end(),
+      })
+    let arrived = 0
+    const isRight = (request: Received, keys: Keys) =>
+      signatureIn(request) === right(request.body, keys)
+    for (const [cause, posts, behaviour] of [
+      ['accepts', 2, refusing((request, keys) => (isRight(request, keys) ? 200 : 401))],
+      ['checks-nothing', 2, refusing(() => 204)],
+      ['not-the-signature', 2, refusing((request, keys) => (isRight(request, keys) ? 400 : 401))],
+      ['unsteady', 2, refusing((request, keys) => (isRight(request, keys) ? 401 : 200))],
+      ['other-answer', 1, refusing(() => 404)],
+      ['unknown', 45, refusing(() => 403)],
+      // Two attempts, and what was refused before this copy may be no mistake.
+      ['unsteady', 10, refusing(() => (++arrived > 10 ? 200 : 401))],
+    ] as const) {
+      arrived = 0
+      const { api, id } = await messageTo(t, behaviour)
+      const asked = await askAbout(api, id)
+      assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
+    }
+  })
+
+  test('farthing verify --ask prints the answer as text and as JSON, and ends with 0 only for a receiver that is right', async t => {
+    if (service().kind === 'postgres') return
+    const { api, id } = await messageTo(t, () => deciding(() => false))
+    const refused = await run(api, `verify --ask ${id}`)
+    assert.equal(refused.code, 3)
+    assert.match(refused.stdout, /^None of the 43 known mistakes that were tried is accepted\./)
+    assert.match(
+      refused.stdout,
+      /^45 copies sent\. What shows it:\n {2}http\S+\/console\/requests\//m,
+    )
+    const json = await run(api, `verify --ask ${id} --json`)
+    assert.deepEqual([json.code, JSON.parse(json.stdout).cause], [3, 'unknown'])
+    const mended = await messageTo(t, keys =>
+      deciding(request => signatureIn(request) === right(request.body, keys)),
+    )
+    assert.equal((await run(mended.api, `verify --ask ${mended.id}`)).code, 0)
+    assert.equal((await run(api, 'verify --ask unknown')).code, 1)
+    assert.equal((await run(api, `verify --ask ${id} --computed x`)).code, 2)
   })
 })

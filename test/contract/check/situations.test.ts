@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import type { Behaviour } from '../../../src/core/account.ts'
 import * as library from '../../../src/testing/library.ts'
 import type { Account, Farthing } from '../../../src/testing/public.d.ts'
 import { hasCurl } from '../../recorder/curl.ts'
@@ -84,6 +85,15 @@ async function start(t: TestContext) {
   t.after(() => service.stop())
   const farthing = await library.connectFarthing({ url: service.baseUrl, key: KEY })
   return { service, farthing }
+}
+
+/** A service with one account and its application. */
+async function startApplication(t: TestContext, behaviour: Behaviour = 'specification') {
+  const { service, farthing } = await start(t)
+  const account = await farthing.account({ behaviour })
+  const application = createApplication(service, account)
+  t.after(() => application[Symbol.asyncDispose]())
+  return { service, account, application }
 }
 
 /** The lines are the same for both behaviours, but for the situations that only one of them has. */
@@ -243,9 +253,7 @@ test('An exchange that only looks like a situation does not meet it', async t =>
 })
 
 test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the evidence is a message of a failed payment', async t => {
-  const { service, farthing } = await start(t)
-  await using account = await farthing.account({ behaviour: 'govuk-pay' })
-  await using application = createApplication(service, account)
+  const { service, account, application } = await startApplication(t, 'govuk-pay')
   application.ignore()
   await application.prepare('message')
   await application.plan({ scenario: 'declined' })
@@ -261,9 +269,7 @@ test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the e
 })
 
 test('Of messages that come together each is met where the application reads their payment as often', async t => {
-  const { service, farthing } = await start(t)
-  await using account = await farthing.account()
-  await using application = createApplication(service, account)
+  const { account, application } = await startApplication(t)
   application.ignore()
   await application.prepare('message')
   const { body } = await account.send('GET', '/control/messages')
@@ -278,9 +284,7 @@ test('Of messages that come together each is met where the application reads the
 })
 
 test('It stays unknown whether a receiver that answers 2xx has noticed a repeated message, if only polls of its application follow', async t => {
-  const { service, farthing } = await start(t)
-  await using account = await farthing.account()
-  await using application = createApplication(service, account)
+  const { service, account, application } = await startApplication(t)
   await application.prepare('message')
   application.ignore()
   const { body } = await account.send('GET', '/control/messages')

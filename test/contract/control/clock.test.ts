@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY } from '../../../src/core/time.ts'
+import { sweep } from '../../../src/pay/retention.ts'
+import { briefOf } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { asking, testAccount } from '../../support/control.ts'
-import { paidPayment } from '../../support/journeys.ts'
+import { asking, assertRefused, testAccount } from '../../support/control.ts'
+import { paidPayment, read } from '../../support/journeys.ts'
 import { fc } from '../../support/properties.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { interleaving } from '../../support/watched.ts'
 
-const DAY = 86_400_000
+const TEN_YEARS = 3_653 * DAY
+/** The payments of 2.33 hours are deleted together. */
+const TOGETHER = 8_388_608
 const REFUND = 5_000
 const AT = Date.parse('2026-03-29T00:59:58.000Z')
 
@@ -81,11 +87,12 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
     )
   })
 
-  test('the clock never goes back, whatever requests come at once, and a search has the order of creation', async () => {
+  test('the clock never goes back, whatever requests come at once, which all count, and a search has the order of creation', async () => {
     const api = createClient([service().baseUrl], (await service().newAccount()).key)
     const seen: number[] = []
     const created: string[] = []
     let over = false
+    const before = await now(api)
     const look = async () => {
       while (!over) {
         seen.push(await now(api))
@@ -100,6 +107,7 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
     )
     over = true
     await looking
+    assert.equal(await now(api), before + 4 * 700)
     assert.deepEqual(
       seen,
       seen.toSorted((a, b) => a - b),
@@ -134,5 +142,62 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
     assert.equal(await now(sibling), before)
     assert.equal((await sibling.get(kept._links.self.href)).status, 200)
     assert.equal(await now(parent), service().clock.now())
+  })
+
+  test('the clock cannot be moved back, beyond 2099, more than ten years at once, or by two fields at once', async () => {
+    const api = await service().newAccount()
+    const before = await now(api)
+    const back = { freeze: '2020-01-01T00:00:00Z' }
+    assert.equal(briefOf(await control(api, 'clock', back)), '409 C0409')
+    await assertRefused(service(), api, 'clock', [
+      [{ freeze: '2100-01-01T00:00:00Z' }, 'freeze'],
+      [{ freeze: 'tomorrow' }, 'freeze'],
+      [{ advance: -1 }, 'advance'],
+      [{ advance: 1.5 }, 'advance'],
+      [{ advance: TEN_YEARS + 1 }, 'advance'],
+      [{ resume: false }, 'resume'],
+      [{ advance: 1, resume: true }, 'resume'],
+      [{ freeze: '2060-04-31T00:00:00Z' }, 'freeze'],
+      [{}, 'advance', 'C0101'],
+      [{ back: 1 }, 'back', 'C0103'],
+    ])
+    assert.equal(await now(api), before)
+    assert.equal((await control(api, 'clock', { advance: TEN_YEARS })).status, 200)
+    assert.equal(await now(api), before + TEN_YEARS)
+  })
+
+  test('the sweep deletes the payments of an account whose clock is behind by its own time', async () => {
+    const { clock, database } = service()
+    const frozen = await service().newAccount()
+    const running = await service().newAccount()
+    await control(frozen, 'clock', { freeze: true })
+    const kept = await paidPayment(frozen)
+    const gone = await running.createPayment()
+    clock.advance(7 * DAY + DAY + TOGETHER)
+    const rowsAfterSweep = async () => {
+      await sweep(database, clock.now())
+      return database.query('select payment_id from payments where payment_id in ($1, $2)', [
+        kept.payment_id,
+        gone.payment_id,
+      ])
+    }
+    assert.deepEqual(await rowsAfterSweep(), [{ payment_id: kept.payment_id }])
+    await read(frozen, kept)
+    await control(frozen, 'clock', { advance: 7 * DAY + DAY - 1 })
+    assert.deepEqual(await rowsAfterSweep(), [{ payment_id: kept.payment_id }])
+    await control(frozen, 'clock', { advance: 1 + TOGETHER })
+    assert.deepEqual(await rowsAfterSweep(), [])
+  })
+
+  test('a request is recorded at the time of a clock that stands still, however long it took', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const { now } = (await control(api, 'clock', { freeze: true })).body
+    beforeWrite(async () => service().clock.advance(5))
+    await api.createPayment()
+    const { results } = (await control(api, 'requests')).body
+    assert.deepEqual(
+      results.map(({ at }: Body) => at),
+      [now],
+    )
   })
 })

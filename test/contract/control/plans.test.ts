@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PLAN_BYTES, PLANS } from '../../../src/core/budgets.ts'
-import { type Body, type Client, webPayment } from '../../support/client.ts'
+import { type Body, type Client, sendUnchecked, webPayment } from '../../support/client.ts'
 import { assertRefused } from '../../support/control.ts'
-import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { authorise, read } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { mockQueries, mockWrites } from '../../support/watched.ts'
@@ -137,41 +137,29 @@ onEveryDatabase('Plans', { control: true }, service => {
     assert.deepEqual(statuses.sort(), [...Array(100).fill(201), 'C0429'])
   })
 
-  test('a scenario is carried out when the first page is opened, with the effects of the picker', async () => {
+  // test/testing/seed.test.ts compares what each scenario leaves with what the picker leaves.
+  test('a scenario is carried out when the first page is opened by a link or a form, and not when it is only looked for', async () => {
     const api = await service().newAccount()
-    for (const [scenario, way] of [
-      ['success', 'link'],
-      ['declined', 'form'],
-      ['error', 'link'],
-      ['cancel', 'form'],
+    for (const [scenario, way, page] of [
+      ['success', 'link', undefined],
+      ['cancel', 'link', /cancelled/],
+      ['declined', 'form', /declined/],
     ] as const) {
-      const picked = await api.createPayment({ delayed_capture: true })
-      await api.get(picked._links.next_url.href)
-      if (scenario === 'success') await payOnPages(api, picked)
-      const page = scenario === 'success' ? undefined : await choose(api, picked, scenario)
       await plan(api, { scenario, given: { reference: 'Planned' } })
-      assert.equal((await api.createPayment()).state.status, 'created')
-      const planned = await api.createPayment({ delayed_capture: true, reference: 'Planned' })
-      const { next_url, next_url_post } = planned._links
-      assert.equal((await api.request('HEAD', next_url.href)).status, 200)
-      assert.equal((await read(api, planned)).state.status, 'created')
+      const { payment_id, _links } = await api.createPayment({ reference: 'Planned' })
+      const { href } = _links.next_url
+      assert.equal((await api.request('HEAD', href)).status, 200)
+      assert.equal((await read(api, { payment_id })).state.status, 'created')
       const answer =
         way === 'link'
-          ? await api.get(next_url.href)
-          : await api.postForm('/secure', next_url_post.params)
-      assert.equal(answer.status, page?.status ?? 303)
-      assert.equal(answer.text, page?.text ?? '')
-      if (!page) assert.equal(answer.headers.get('location'), webPayment.return_url)
-      const [one, two] = [await read(api, picked), await read(api, planned)]
-      assert.deepEqual(two.state, one.state)
-      assert.deepEqual(two.card_details, one.card_details)
-      assert.deepEqual(await statusesOf(api, planned), await statusesOf(api, picked))
-      assert.equal((await api.get(next_url.href)).status, 303)
+          ? await api.get(href)
+          : await api.postForm('/secure', _links.next_url_post.params)
+      assert.equal(answer.status, page ? 200 : 303)
+      if (page) assert.match(answer.text, page)
+      else assert.equal(answer.headers.get('location'), webPayment.return_url)
+      assert.equal((await api.get(href)).status, 303)
     }
-    assert.deepEqual(
-      (await listed(api)).map(({ acted }) => acted),
-      Array(4).fill(1),
-    )
+    for (const [, acted] of await counts(api)) assert.equal(acted, 1)
   })
 
   test('a scenario overrides the card of a moto_api payment, and complete overrides the scenario', async () => {
@@ -269,15 +257,12 @@ onEveryDatabase('Plans', { control: true }, service => {
       if (statements.some(({ values }) => ids.some(id => values.includes(id)))) writes += 1
       return write()
     })
-    const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify(webPayment) }
-    const statuses = await Promise.all(
-      Array.from(
-        { length: requests },
-        async () => (await fetch(`${baseUrl}/v1/payments`, init)).status,
-      ),
+    const init = { key: api.key, method: 'POST', json: webPayment }
+    const all = Array.from({ length: requests }, () =>
+      sendUnchecked(`${baseUrl}/v1/payments`, init),
     )
-    assert.equal(statuses.filter(status => status === 201).length, requests - 1)
+    const created = (await Promise.all(all)).filter(({ status }) => status === 201)
+    assert.equal(created.length, requests - 1)
     assert.ok(writes < requests, `${writes} writes`)
     assert.deepEqual((await counts(api)).slice(10), [
       [requests, 1],

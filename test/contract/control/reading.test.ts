@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { briefOf } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { asking, assertRefused } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, history, received, receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase('The reading half of control', receiving, service => {
+  const control = asking(service)
+
   test('control lists the requests of the account, by each filter, and continues after the last one', async () => {
     const api = await service().newAccount()
     const payment = await cancelledPayment(api, { reference: 'R-7' })
     // So that both instances have written before the next request.
-    await ask(service(), api, 'requests')
+    await control(api, 'requests')
     service().clock.advance(10)
     await api.get('/v1/payments/unknown?x=1')
-    const { body } = await ask(service(), api, 'requests')
+    const { body } = await control(api, 'requests')
     const operations = ({ results }: Body) => results.map((each: Body) => each.operation)
     const everything = ['createPayment', 'cancelPayment', 'readPayment']
     assert.deepEqual(operations(body).toSorted(), everything.toSorted())
@@ -37,41 +40,24 @@ onEveryDatabase('The reading half of control', receiving, service => {
       ['limit=1', ['readPayment']],
       [`after=${body.next}`, []],
     ] as const)
-      assert.deepEqual(operations((await ask(service(), api, `requests?${query}`)).body), expected)
-    const rest = await ask(service(), api, `requests?after=${body.next}`)
+      assert.deepEqual(operations((await control(api, `requests?${query}`)).body), expected)
+    const rest = await control(api, `requests?after=${body.next}`)
     assert.equal(rest.body.next, body.next)
     const stranger = await service().newAccount()
-    assert.deepEqual((await ask(service(), stranger, 'requests')).body.results, [])
+    assert.deepEqual((await control(stranger, 'requests')).body.results, [])
   })
 
   test('control refuses unknown parameters, and requests without a valid key', async () => {
     const api = await service().newAccount()
-    for (const [path, code, field] of [
-      ['requests?operatoin=x', 'C0103', 'operatoin'],
-      ['requests?operation=makePayment', 'C0102', 'operation'],
-      ['requests?wait=10001', 'C0102', 'wait'],
-      ['requests?limit=501', 'C0102', 'limit'],
-      ['messages?delivery=LOST', 'C0102', 'delivery'],
-    ] as const) {
-      const { status, body } = await ask(service(), api, path)
-      assert.deepEqual([status, body.code, body.field], [422, code, field])
-    }
-    const { status } = await fetch(`${service().baseUrl}/control/requests`)
-    assert.equal(status, 401)
-  })
-
-  test('control lists messages with the bytes and the signature that the receiver got', async t => {
-    const api = await service().newAccount()
-    const subscriber = await subscribe(t, api)
-    const payment = await cancelledPayment(api)
-    const { body } = await ask(service(), api, `messages?payment_id=${payment.payment_id}`)
-    const [message] = body.results
-    const [request] = subscriber.requests
-    assert.equal(message.raw, request?.body)
-    assert.equal(message.headers['Pay-Signature'], request?.headers['pay-signature'])
-    assert.deepEqual([message.delivery, message.attempts.length], ['SUCCESSFUL', 1])
-    const failed = await ask(service(), api, 'messages?delivery=FAILED')
-    assert.deepEqual(failed.body.results, [])
+    for (const [path, refused] of [
+      ['requests?operatoin=x', '422 C0103 operatoin'],
+      ['requests?operation=makePayment', '422 C0102 operation'],
+      ['requests?wait=10001', '422 C0102 wait'],
+      ['requests?limit=501', '422 C0102 limit'],
+      ['messages?delivery=LOST', '422 C0102 delivery'],
+    ] as const)
+      assert.equal(briefOf(await control(api, path)), refused)
+    assert.equal((await service().anonymous.get('/control/requests')).status, 401)
   })
 
   test('control says whether the receiver of a failed message has accepted it since, unchanged, by hand', async t => {
@@ -79,23 +65,23 @@ onEveryDatabase('The reading half of control', receiving, service => {
     let status = 500
     const behaviour = { onRequest: (answer: Answer) => answering(status)(answer) }
     const accepted = async () => {
-      const { body } = await ask(service(), api, 'messages')
+      const { body } = await control(api, 'messages')
       return body.results.map((each: Body) => each.accepted_by_hand)
     }
     await subscribe(t, api, { behaviour })
     await cancelledPayment(api)
-    const { body } = await ask(service(), api, 'messages')
+    const { body } = await control(api, 'messages')
     const path = `messages/${body.results[0].message_id}/send`
-    await ask(service(), api, path, {})
+    await control(api, path, {})
     status = 200
-    await ask(service(), api, path, { signing_key: 'another' })
+    await control(api, path, { signing_key: 'another' })
     assert.deepEqual(await accepted(), [false])
-    await ask(service(), api, path, {})
+    await control(api, path, {})
     await cancelledPayment(api)
     assert.deepEqual(await accepted(), [true, false])
   })
 
-  test('control sends a message again in every way, and changes neither message nor payment', async t => {
+  test('control lists a message with the bytes and the signature that were sent, and sends it again in every way, which changes neither message nor payment', async t => {
     const api = await service().newAccount()
     const subscriber = await subscribe(t, api)
     const payment = await cancelledPayment(api)
@@ -106,18 +92,20 @@ onEveryDatabase('The reading half of control', receiving, service => {
     const before = [await rows(), await history(api, subscriber.webhook)]
     const [original] = received(subscriber)
     const path = `messages/${original.webhook_message_id}/send`
-    const kept = subscriber.requests[0]?.body ?? ''
+    const [listed] = (await control(api, `messages?payment_id=${payment.payment_id}`)).body.results
+    const { raw: kept, headers, delivery, attempts } = listed
+    assert.deepEqual([delivery, attempts.length], ['SUCCESSFUL', 1])
+    assert.deepEqual((await control(api, 'messages?delivery=FAILED')).body.results, [])
     const sign = (body: string, key = subscriber.webhook.signing_key) =>
       createHmac('sha256', key).update(body)
     const right = sign(kept).digest('hex')
+    assert.equal(headers['Pay-Signature'], right)
+    assert.equal(subscriber.requests[0]?.body, kept)
 
-    const twice = await ask(service(), api, path, { times: 2 })
+    const { results } = (await control(api, path, { times: 2 })).body
     assert.deepEqual(
-      twice.body.results.map((each: Body) => [each.status, each.status_code]),
-      [
-        ['SUCCESSFUL', 200],
-        ['SUCCESSFUL', 200],
-      ],
+      results.map((each: Body) => `${each.status} ${each.status_code}`),
+      Array(2).fill('SUCCESSFUL 200'),
     )
     for (const [asked, body, signature] of [
       [{}, kept, right],
@@ -129,29 +117,26 @@ onEveryDatabase('The reading half of control', receiving, service => {
       [{ damage: 'newline' }, kept, sign(`${kept}\n`).digest('hex')],
       [{ damage: 'space' }, `${kept} `, right],
     ] as const) {
-      assert.equal((await ask(service(), api, path, asked)).status, 200)
+      assert.equal((await control(api, path, asked)).status, 200)
       const last = subscriber.requests.at(-1)
       assert.deepEqual([last?.body, last?.headers['pay-signature']], [body, signature])
     }
-    await ask(service(), api, path, { damage: 'digit' })
+    await control(api, path, { damage: 'digit' })
     const digit = subscriber.requests.at(-1)?.headers['pay-signature']
     assert.equal(digit?.slice(0, -1), right.slice(0, -1))
     assert.notEqual(digit, right)
-    await ask(service(), api, path, { new_identifier: true })
+    await control(api, path, { new_identifier: true })
     const renamed = received({ ...subscriber, requests: subscriber.requests.slice(-1) })[0]
     assert.notEqual(renamed.webhook_message_id, original.webhook_message_id)
 
     assert.deepEqual([await rows(), await history(api, subscriber.webhook)], before)
-    for (const [asked, status, code] of [
-      [{ times: 11 }, 422, 'C0102'],
-      [{ tiems: 1 }, 422, 'C0103'],
-    ] as const) {
-      const refused = await ask(service(), api, path, asked)
-      assert.deepEqual([refused.status, refused.body.code], [status, code])
-    }
+    await assertRefused(service(), api, path, [
+      [{ times: 11 }, 'times'],
+      [{ tiems: 1 }, 'tiems', 'C0103'],
+    ])
     const stranger = await service().newAccount()
-    assert.equal((await ask(service(), stranger, path, {})).body.code, 'C0200')
+    assert.equal((await control(stranger, path, {})).body.code, 'C0200')
     await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
-    assert.equal((await ask(service(), api, path, {})).body.code, 'C0409')
+    assert.equal((await control(api, path, {})).body.code, 'C0409')
   })
 })

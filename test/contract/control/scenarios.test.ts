@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOfMove } from '../../../src/pay/differences/messages.ts'
+import { cancelAgreement, payByAgreement } from '../../support/agreements.ts'
+import { briefOf } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { asking, assertRefused, made } from '../../support/control.ts'
+import { ask, asking, assertRefused, made } from '../../support/control.ts'
 import { authorise, choose, paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
+import { interleaving } from '../../support/watched.ts'
 
 type Mode = 'web' | 'moto_api' | 'agreement'
 type Way = 'plan' | 'complete' | 'build'
@@ -45,10 +48,13 @@ function expectedEnd(mode: Mode, scenario: string, delayed: boolean) {
   }
 }
 
+const typeOf = ({ event_type }: Body): string => event_type
+
 onSharedDatabases('Scenarios', { control: true }, service => {
   const control = asking(service)
   const complete = (api: Client, { payment_id }: Body, body: object) =>
     control(api, `payments/${payment_id}/complete`, body)
+  const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
   const messagesOf = async (api: Client, { payment_id }: Body): Promise<Body[]> =>
     (await control(api, `messages?payment_id=${payment_id}`)).body.results
 
@@ -93,7 +99,7 @@ onSharedDatabases('Scenarios', { control: true }, service => {
               {
                 state: payment.state,
                 statuses: await statusesOf(api, payment),
-                messages: messages.map(({ event_type }) => event_type),
+                messages: messages.map(typeOf),
                 links: Object.keys(payment._links),
               },
               expectedEnd(mode, scenario, delayed_capture),
@@ -124,18 +130,12 @@ onSharedDatabases('Scenarios', { control: true }, service => {
       assert.equal('can_retry' in body.events.at(-1).state, false)
       const status = async () => (await api.get(`/v1/agreements/${agreement_id}`)).body.status
       assert.equal(await status(), 'inactive')
-      const next = await api.post('/v1/payments', {
-        amount: 1,
-        reference: 'R',
-        description: 'D',
-        ...fields,
-      })
-      assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
+      const next = await payByAgreement(api, { agreement_id })
+      assert.match(briefOf(next), /^400 P0102\b/)
       assert.match(next.body.description, /Agreement must be active$/)
       const found = await api.get('/v1/agreements?status=inactive')
       assert.equal(found.body.results[0].agreement_id, agreement_id)
-      const cancelled = await api.post(`/v1/agreements/${agreement_id}/cancel`)
-      assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P2501'])
+      assert.equal(briefOf(await cancelAgreement(api, { agreement_id })), '400 P2501')
       await paidPayment(api, { set_up_agreement: agreement_id })
       assert.equal(await status(), 'active')
     }
@@ -180,5 +180,80 @@ onSharedDatabases('Scenarios', { control: true }, service => {
     assert.equal((await api.get(href)).status, 200)
     const [first] = (await control(api, 'plans')).body.results
     assert.deepEqual([first.seen, first.acted], [3, 1])
+  })
+
+  test('only one of two simultaneous completions of a payment wins, and only its messages are sent', async () => {
+    const api = await service().newAccount()
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    for (const [one, other] of [
+      ['success', 'declined'],
+      ['cancel', 'error'],
+      ['success', 'success'],
+    ]) {
+      const payment = await api.createPayment()
+      const answers = await Promise.all(
+        [one, other].map(scenario => complete(api, payment, { scenario })),
+      )
+      assert.deepEqual(statuses(answers), [200, 409])
+      const won = answers.find(({ status }) => status === 200)?.body
+      assert.deepEqual((await read(api, payment)).state, won.state)
+      const expected =
+        won.state.status === 'success'
+          ? ['card_payment_succeeded', 'card_payment_captured']
+          : ['card_payment_failed']
+      assert.deepEqual((await messagesOf(api, payment)).map(typeOf), expected)
+    }
+  })
+
+  test('a second Confirm of a payment that was submitted changes nothing', async () => {
+    const api = await service().newAccount('govuk-pay')
+    const payment = await api.createPayment()
+    await choose(api, payment, 'success')
+    const confirm = () => api.postForm(`${payment._links.next_url.href}/confirm`, {})
+    assert.deepEqual(statuses(await Promise.all([confirm(), confirm()])), [200, 303])
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
+  })
+
+  test('an agreement that is cancelled meanwhile stays cancelled, and its payment is declined for good', async t => {
+    const { api, beforeWrite } = await interleaving(t, service(), 'govuk-pay')
+    const agreement_id = await activeAgreement(api)
+    await control(api, 'plans', { hold: true })
+    const held = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
+    beforeWrite(() => cancelAgreement(api, { agreement_id }))
+    const { baseUrl } = service()
+    const alone = { ...service(), baseUrls: [baseUrl] }
+    const path = `payments/${held.payment_id}/complete`
+    const { body } = await ask(alone, api, path, { scenario: 'declined', can_retry: false })
+    assert.deepEqual([body.state.code, body.state.can_retry], ['P0010', false])
+    assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'cancelled')
+  })
+
+  test('a plan declines one of many simultaneous charges for good, and none succeeds after it', async () => {
+    const api = await service().newAccount()
+    const agreement_id = await activeAgreement(api)
+    await control(api, 'plans', { scenario: 'declined', can_retry: false, skip: 2 })
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => payByAgreement(api, { agreement_id })),
+    )
+    const ends = answers.map(({ body }) => body.state?.code ?? body.state?.status ?? body.code)
+    assert.deepEqual(ends.sort(), ['P0010', ...Array(5).fill('P0102'), 'success', 'success'].sort())
+    assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'inactive')
+  })
+
+  test('a plan lets one of two simultaneous refunds fail, and no penny is refunded twice', async () => {
+    const api = await service().newAccount()
+    const { body } = await control(api, 'payments', { scenario: 'success' })
+    await control(api, 'plans', { on: 'refundPayment', scenario: 'error' })
+    const path = `/v1/payments/${body.payment_id}`
+    const refund = () => api.post(`${path}/refunds`, { amount: 1000 })
+    const answers = await Promise.all([refund(), refund()])
+    assert.deepEqual(statuses(answers), [202, 400])
+    await api.advance(5_000)
+    const { _embedded } = (await api.get(`${path}/refunds`)).body
+    assert.deepEqual(
+      _embedded.refunds.map(({ status }: Body) => status),
+      ['error'],
+    )
+    assert.equal((await api.get(path)).body.refund_summary.amount_available, 1450)
   })
 })

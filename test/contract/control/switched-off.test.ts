@@ -1,53 +1,37 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { readConfig } from '../../../src/app/config.ts'
-import { startFarthing } from '../../../src/app/start.ts'
-import { createTime } from '../../../src/core/time.ts'
+import { type TestContext, test } from 'node:test'
 import { createClient, webPayment } from '../../support/client.ts'
 import { ask, made } from '../../support/control.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { authorise, payOnPages, read } from '../../support/journeys.ts'
-import { START } from '../../support/service.ts'
+import { type ServiceOptions, startService } from '../../support/service.ts'
 import { watched } from '../../support/watched.ts'
 
-/**
- * A service whose queries and writes are listed, these with the number of their statements, but for those of the record.
- * Its time stands still, so that no key is looked up again.
- */
-async function listed(env: Record<string, string>) {
+/** A service whose queries and writes are listed, these with the number of their statements, but for those of the record. */
+async function listed(t: TestContext, options: ServiceOptions = {}) {
   const seen: string[] = []
-  const KEY = 'a-key-of-this-test'
-  const farthing = await startFarthing({
-    config: readConfig({
-      PORT: '0',
-      DATABASE_URL: 'sqlite::memory:',
-      FARTHING_API_KEY: KEY,
-      FARTHING_CONSOLE: 'false',
-      ...env,
-    }),
-    backgroundWork: false,
+  const service = await startService('sqlite', {
+    ...options,
+    env: { FARTHING_CONSOLE: 'false', ...options.env },
     ports: real => ({
-      ...real,
-      time: createTime(() => START),
       database: watched(real.database, (statements, kind) => {
         if (statements.some(({ ofRecord }) => ofRecord)) return
         seen.push(kind === 'write' ? `write ${statements.length}` : kind)
       }),
     }),
   })
-  const api = createClient([farthing.url], KEY)
+  t.after(() => service.stop())
   const during = async (work: () => Promise<unknown>) => {
     seen.length = 0
     await work()
     return [...seen]
   }
-  return { farthing, api, during }
+  return { service, api: await service.newAccount(), during }
 }
 
 test('without control there is no route, no hook and no query more', async t => {
-  const { farthing, api, during } = await listed({})
-  t.after(() => farthing.close())
-  await farthing.ports.database.write([{ sql: 'drop table plans', values: [] }])
+  const { service, api, during } = await listed(t)
+  await service.database.write([{ sql: 'drop table plans', values: [] }])
   const payment = await api.createPayment()
   assert.deepEqual(await during(() => api.createPayment()), ['write 1'])
   assert.deepEqual(await during(() => api.get(payment._links.self.href)), ['query'])
@@ -60,8 +44,7 @@ test('without control there is no route, no hook and no query more', async t => 
 })
 
 test('a reset writes as many rows with many payments as with none', async t => {
-  const { farthing, api, during } = await listed({ FARTHING_CONTROL: 'true' })
-  t.after(() => farthing.close())
+  const { api, during } = await listed(t, { control: true })
   const reset = () => api.request('POST', '/control/reset').catch(() => undefined)
   const empty = await during(reset)
   for (let i = 0; i < 60; i++) await api.post('/v1/payments', webPayment)
@@ -72,21 +55,17 @@ test('a reset writes as many rows with many payments as with none', async t => {
 })
 
 test('without control a payment ends as its user says, whatever a plan stored with it', async t => {
-  const DATABASE_URL = tempDatabase()
-  const plans = [{ scenario: 'declined' }, { scenario: 'error' }]
-  const before = await listed({ DATABASE_URL, FARTHING_CONTROL: 'true' })
-  t.after(() => before.farthing.close())
+  const env = { DATABASE_URL: tempDatabase() }
+  const before = await listed(t, { control: true, env })
   const planned = []
-  for (const plan of plans)
+  for (const scenario of ['declined', 'error'])
     for (const authorisation_mode of ['web', 'moto_api'] as const) {
-      const { app, url } = before.farthing
-      await made(ask({ apps: [app], baseUrls: [url] }, before.api, 'plans', plan))
+      await made(ask(before.service, before.api, 'plans', { scenario }))
       planned.push(await before.api.createPayment({ authorisation_mode }))
     }
-  await before.farthing.close()
-
-  const { farthing, api } = await listed({ DATABASE_URL })
-  t.after(() => farthing.close())
+  await before.service.stop()
+  const { service } = await listed(t, { env })
+  const api = createClient(service.baseUrls, before.api.key)
   for (const { payment_id } of planned) {
     const payment = await read(api, { payment_id })
     if (payment.authorisation_mode === 'web') {

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '../../../src/app/config.ts'
-import { type Farthing, startFarthing } from '../../../src/app/start.ts'
 import {
   ACCOUNT_RECORD_BYTES,
   ADDRESS_PART_BYTES,
@@ -16,13 +13,10 @@ import {
 } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/core/ports.ts'
-import { createTime } from '../../../src/core/time.ts'
 import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { BYTES, findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { type Body, type Client, createClient } from '../../support/client.ts'
+import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { tempFolder } from '../../support/folders.ts'
-import { copyMigratedDatabase } from '../../support/postgres.ts'
 import { flush, recorded } from '../../support/record.ts'
 import {
   databaseKinds,
@@ -30,6 +24,7 @@ import {
   onOneDatabase,
   onSharedDatabases,
   START,
+  startService,
 } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -194,28 +189,6 @@ onEveryDatabase('The bytes of the record', { env: { FARTHING_RECORD_MAX: '33' } 
   })
 })
 
-const key = 'key-of-the-default-account'
-const NOW = START
-
-async function start(kind: string, room?: () => number): Promise<Farthing> {
-  const sqlite = `sqlite:${join(tempFolder(), 'farthing.db')}`
-  return startFarthing({
-    config: readConfig({
-      PORT: '0',
-      DATABASE_URL: kind === 'sqlite' ? sqlite : await copyMigratedDatabase(),
-      FARTHING_API_KEY: key,
-    }),
-    backgroundWork: false,
-    ports: real => ({
-      ...real,
-      time: createTime(() => NOW),
-      ...(room && {
-        database: { ...real.database, freeBytes: async () => room() },
-      }),
-    }),
-  })
-}
-
 /** Makes the database fail as on a full disk: SQLite by its own limit of pages, PostgreSQL by an error of the server's code. */
 async function fillDisk(kind: string, database: Database): Promise<void> {
   const run = (sql: string) => database.write([{ sql, values: [] }])
@@ -233,14 +206,14 @@ async function fillDisk(kind: string, database: Database): Promise<void> {
 
 for (const kind of databaseKinds)
   test(`On a full disk the record gives way: no payment is refused, and it pauses (${kind})`, async t => {
-    const farthing = await start(kind)
-    t.after(() => farthing.close())
-    const { database } = farthing.ports
-    const api = createClient([farthing.url], key)
+    const service = await startService(kind)
+    t.after(() => service.stop())
+    const { database } = service
+    const { api, name } = await service.newNamedAccount()
     await api.get('/v1/agreements')
-    await farthing.app.recorder?.flush()
+    await flush(service)
     // On SQLite more than is deleted at once, which makes room enough. On PostgreSQL everything is deleted.
-    await fill(database, 'default', kind === 'sqlite' ? 18_000_000 : 6_000_000, NOW)
+    await fill(database, name, kind === 'sqlite' ? 18_000_000 : 6_000_000, START)
     await fillDisk(kind, database)
     const made = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -250,9 +223,9 @@ for (const kind of databaseKinds)
     assert.equal((await api.get('/v1/payments')).body.total, made.length)
     const { bytes: kept } = await sizeOf(database)
     assert.ok(kept < 5_000_000, `${kept} bytes of the record are left`)
-    await farthing.app.recorder?.flush()
+    await flush(service)
     await api.get('/v1/refunds')
-    const found = await recorded({ apps: [farthing.app], database }, 'default')
+    const found = await recorded(service, name)
     assert.ok(!found.some(({ operation }) => operation === 'searchRefunds'))
     assert.ok(found.some(({ gap }) => gap?.bounds.includes('database')))
   })
@@ -260,22 +233,23 @@ for (const kind of databaseKinds)
 // On PostgreSQL nobody knows how much room the volume has.
 test('The record writes nothing while the volume of an SQLite file has less than 64 MB, and deletes its oldest rows for that', async t => {
   let room = Infinity
-  const farthing = await start('sqlite', () => room)
-  t.after(() => farthing.close())
-  const { database } = farthing.ports
-  const api = createClient([farthing.url], key)
+  const service = await startService('sqlite', {
+    ports: ({ database }) => ({ database: { ...database, freeBytes: async () => room } }),
+  })
+  t.after(() => service.stop())
+  const { database } = service
+  const { api, name } = await service.newNamedAccount()
   await api.get('/v1/agreements')
-  await farthing.app.recorder?.flush()
-  await fill(database, 'default', 20_000_000, NOW)
+  await flush(service)
+  await fill(database, name, 20_000_000, START)
   room = RECORD_LEAVES_BYTES - 1_000_000
   await api.get('/v1/refunds')
-  await farthing.app.recorder?.flush()
+  await flush(service)
   const { bytes } = await sizeOf(database)
   assert.ok(bytes < 5_000_000, `${bytes}`)
   room = 0
   await api.get('/v1/disputes')
-  const found = await recorded({ apps: [farthing.app], database }, 'default')
-  assert.deepEqual(found, [])
+  assert.deepEqual(await recorded(service, name), [])
 })
 
 onSharedDatabases('A list of control', { control: true }, service => {
@@ -287,29 +261,18 @@ onSharedDatabases('A list of control', { control: true }, service => {
     const { next } = await list('')
     await fill(service().database, name, 3_000_000, START + 1)
     const all = await findExchanges(service().database, name, {}, oldest)
-    const ids: string[] = []
-    for (let after = next; ; ) {
-      const page = await list(`after=${after}`)
-      if (page.results.length === 0) break
+    /** All pages from a query on, and from the cursor of each that `lead` names. */
+    const pages = async (query: string, lead: (page: Body) => string): Promise<string[][]> => {
+      const page = await list(query)
+      if (page.results.length === 0) return []
       assert.ok(JSON.stringify(page).length <= LIST_PAGE_BYTES)
-      ids.push(...page.results.map((each: Body) => each.request_id))
-      after = page.next
+      const ids: string[] = page.results.map(({ request_id }: Body) => request_id)
+      return [ids, ...(await pages(lead(page), lead))]
     }
-    assert.deepEqual(
-      ids,
-      all.slice(1).map(({ exchange_id }) => exchange_id),
-    )
-    const back: string[] = []
-    for (let query = ''; ; ) {
-      const { results, previous } = await list(query)
-      if (results.length === 0) break
-      assert.ok(results.length < 100)
-      back.unshift(...results.map((each: Body) => each.request_id))
-      query = `before=${previous}`
-    }
-    assert.deepEqual(
-      back,
-      all.map(({ exchange_id }) => exchange_id),
-    )
+    const ids = all.map(({ exchange_id }) => exchange_id)
+    const forward = await pages(`after=${next}`, page => `after=${page.next}`)
+    assert.deepEqual(forward.flat(), ids.slice(1))
+    const back = await pages('', page => `before=${page.previous}`)
+    assert.deepEqual(back.toReversed().flat(), ids)
   })
 })

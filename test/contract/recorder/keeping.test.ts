@@ -9,22 +9,25 @@ import { startFarthing } from '../../../src/app/start.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
+import { DAY } from '../../../src/core/time.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { LONGEST_HOLD } from '../../../src/tools/record/recorder.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { type Body, createClient } from '../../support/client.ts'
+import { createClient } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
 import { testAccount } from '../../support/control.ts'
 import { damageLastPage } from '../../support/damaged-page.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
 import { createLargePayments } from '../../support/large-payments.ts'
-import { copyMigratedDatabase } from '../../support/postgres.ts'
 import { flush, recorded } from '../../support/record.ts'
-import { onEveryDatabase, onSharedDatabases, type Service } from '../../support/service.ts'
+import {
+  onEveryDatabase,
+  onSharedDatabases,
+  type Service,
+  startService,
+} from '../../support/service.ts'
 import { holdTimers } from '../../support/time.ts'
-
-const DAY = 24 * 60 * 60 * 1000
 
 async function sweep({ apps, time }: Service): Promise<void> {
   for (const { recorder } of apps) {
@@ -137,12 +140,10 @@ onEveryDatabase('The record', { control: true }, service => {
 
 test('A stop writes the whole record', async () => {
   const path = join(tempFolder(), 'farthing.db')
-  const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}` }),
-  })
-  const api = createClient([farthing.url], farthing.apiKey)
+  const service = await startService('sqlite', { env: { DATABASE_URL: `sqlite:${path}` } })
+  const api = await service.newAccount()
   await Promise.all(Array.from({ length: 250 }, () => api.get('/v1/agreements')))
-  await farthing.close()
+  await service.stop()
   const found = new DatabaseSync(path).prepare('select count(*) as found from exchanges').get()
   assert.equal(found?.found, 250)
 })
@@ -150,26 +151,22 @@ test('A stop writes the whole record', async () => {
 test('While the record cannot be written it has 8 MB of rows in memory, whatever characters they are of, and what comes then is counted', async t => {
   const gate = createGate()
   const freeBytes = () => gate.wait().then(() => Infinity)
-  const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
-    backgroundWork: false,
-    ports: real => ({ ...real, database: { ...real.database, freeBytes } }),
+  const service = await startService('sqlite', {
+    ports: ({ database }) => ({ database: { ...database, freeBytes } }),
   })
-  t.after(() => farthing.close())
-  const { database } = farthing.ports
-  const api = createClient([farthing.url], farthing.apiKey)
+  t.after(() => service.stop())
+  const { api, name } = await service.newNamedAccount()
+  const [app] = service.apps
   gate.close()
   await api.createPayment()
-  void farthing.app.recorder?.write()
+  void app?.recorder?.write()
   while (gate.waiting() === 0) await setImmediate()
   // It shares the write of the flush, which takes the counts that may still grow too.
-  void farthing.app.recorder?.write()
+  void app?.recorder?.write()
   // One row waits there, and no timer begins another write.
   await createLargePayments(api, 600, '€')
   gate.open()
-  await farthing.app.recorder?.flush()
-  const all = { limit: 1_000, order: 'oldest' } as const
-  const rows = await findExchanges(database, 'default', {}, all)
+  const rows = await recorded(service, name)
   const bytes = Buffer.byteLength(JSON.stringify(rows))
   // Beside them the first row. Until a row is made, the bytes of its exchange count.
   assert.ok(bytes > UNWRITTEN_BYTES && bytes < UNWRITTEN_BYTES * 1.25, `${bytes} bytes`)
@@ -230,35 +227,25 @@ onSharedDatabases('The record of a test account', { control: true }, service => 
 
 test('On PostgreSQL a record that cannot be written delays a payment of a test account by a second at most', async t => {
   const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
-  const farthing = await startFarthing({
-    config: readConfig({
-      PORT: '0',
-      DATABASE_URL: await copyMigratedDatabase(),
-      FARTHING_CONTROL: 'true',
-    }),
-    ports: real => ({
-      ...real,
+  const service = await startService('postgres', {
+    control: true,
+    ports: ({ database }) => ({
       database: {
-        ...real.database,
+        ...database,
         async write(statements) {
           if (statements.some(({ ofRecord }) => ofRecord)) await unlocked
-          return real.database.write(statements)
+          return database.write(statements)
         },
       },
     }),
   })
-  t.after(async () => {
+  t.after(() => {
     unlock()
-    await farthing.close()
+    return service.stop()
   })
-  const parent = createClient([farthing.url], farthing.apiKey)
-  const child = (await parent.post('/control/accounts', {})).body
-  const api = createClient([farthing.url], child.key)
+  const { api } = await testAccount(service, await service.newAccount())
   const { payment_id } = await api.createPayment()
   unlock()
-  const { results } = (await api.get('/control/requests')).body
-  assert.deepEqual(
-    results.map((each: Body) => each.payment_id),
-    [payment_id],
-  )
+  const [found] = (await api.get('/control/requests')).body.results
+  assert.equal(found.payment_id, payment_id)
 })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findCanaries } from '../../faults/secrets.ts'
 import { type Answer, type Body, type Client, exchange } from '../../support/client.ts'
-import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'
+import { ticking } from '../../support/integration.ts'
+import { authorise, cancelledPayment, card, DECLINED, payOnPages } from '../../support/journeys.ts'
 import { flush, recorded } from '../../support/record.ts'
 import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
 import { history, received, receiving, subscribe } from '../../support/subscriber.ts'
@@ -11,40 +12,41 @@ const moto = { authorisation_mode: 'moto_api' }
 
 type Sent = { method: string; path: string; body: string; answer: Answer }
 
-/** A client that keeps every exchange. Time passes with each request, which orders them. */
-function remembering(service: Service, api: Client) {
+/** A client that keeps every exchange. */
+function remembering(api: Client) {
   const sent: Sent[] = []
-  const send = async (method: string, path: string, body?: unknown) => {
-    service.clock.advance(1)
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    const headers = { ...(text !== undefined && { 'Content-Type': 'application/json' }) }
-    const answer = await api.request(method, path, { headers, ...(text && { body: text }) })
-    sent.push({ method, path, body: text ?? '', answer })
+  const send = async (method: string, path: string, json?: unknown) => {
+    const body = json === undefined ? '' : JSON.stringify(json)
+    const headers = { ...(body && { 'Content-Type': 'application/json' }) }
+    const answer = await api.request(method, path, { headers, ...(body && { body }) })
+    sent.push({ method, path, body, answer })
     return answer
   }
-  const own: Client = {
-    ...api,
-    get: path => send('GET', path),
-    post: (path, body) => send('POST', path, body),
-    delete: path => send('DELETE', path),
+  return {
+    get: (path: string) => send('GET', path),
+    post: (path: string, body?: unknown) => send('POST', path, body),
+    send,
+    sent,
   }
-  return { api: own, send, sent }
 }
 
 onEveryDatabase('The recorder', receiving, service => {
+  /** Time passes with each request, which orders them. */
+  const newAccount = async () => {
+    const { name, api } = await service().newNamedAccount()
+    return { name, api: ticking(api, service()) }
+  }
+
   test('The record has every request with a key byte for byte, except tokens, signing keys and the body that HEAD does not send', async t => {
-    const { name, api: plain } = await service().newNamedAccount()
-    const { webhook } = await subscribe(t, plain)
-    const { api, send, sent } = remembering(service(), plain)
+    const { name, api } = await newAccount()
+    const { webhook } = await subscribe(t, api)
+    const { get, post, send, sent } = remembering(api)
     const given = { amount: 100, reference: 'ü-1', description: 'Ein Stück', ...moto }
-    const { body: payment } = await api.post('/v1/payments', given)
+    const { body: payment } = await post('/v1/payments', given)
     const path = `/v1/payments/${payment.payment_id}`
-    await authorise(plain, payment)
-    const agreement = await api.post('/v1/agreements', { reference: 'A', description: 'B' })
-    const refund = await api.post(`${path}/refunds`, {
-      amount: 1,
-      refund_amount_available: 100,
-    })
+    await authorise(api, payment)
+    const agreement = await post('/v1/agreements', { reference: 'A', description: 'B' })
+    const refund = await post(`${path}/refunds`, { amount: 1, refund_amount_available: 100 })
     const agreementPath = `/v1/agreements/${agreement.body.agreement_id}`
     for (const each of [
       '/v1/payments?reference=%C3%BC-1',
@@ -61,13 +63,12 @@ onEveryDatabase('The recorder', receiving, service => {
       `/v1/webhooks/${webhook.external_id}/messages`,
       '/v1/payments/unknown',
     ])
-      await api.get(each)
+      await get(each)
     await send('HEAD', path)
-    await api.post(`${path}/cancel`)
-    await api.post(`${path}/capture`)
-    await api.post(`${agreementPath}/cancel`)
-    const made = await api.post('/v1/webhooks', { callback_url: 'https://localhost/made' })
-    await api.delete(`/v1/webhooks/${webhook.external_id}`)
+    for (const each of [`${path}/cancel`, `${path}/capture`, `${agreementPath}/cancel`])
+      await post(each)
+    const made = await post('/v1/webhooks', { callback_url: 'https://localhost/made' })
+    await send('DELETE', `/v1/webhooks/${webhook.external_id}`)
 
     const secrets = [webhook.signing_key, made.body.signing_key]
     const { one_time_token } = payment._links.auth_url_post.params
@@ -75,8 +76,8 @@ onEveryDatabase('The recorder', receiving, service => {
       secrets
         .reduce((all, secret) => all.replaceAll(secret, '…'), text)
         .replaceAll(one_time_token, `${payment.payment_id}…`)
-    const kept = (await recorded(service(), name)).filter(
-      ({ kind, operation }) => kind === 'api' && operation !== 'authorisePayment',
+    const kept = (await recorded(service(), name, { kinds: ['api'] })).filter(
+      ({ operation }) => operation !== 'authorisePayment',
     )
     assert.deepEqual(
       // The first registers the webhook of `subscribe`.
@@ -146,9 +147,8 @@ onEveryDatabase('The recorder', receiving, service => {
         },
       },
     })
-    const payment = await api.createPayment()
-    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-    const attempts = (await recorded(service(), name)).filter(({ kind }) => kind === 'out')
+    await cancelledPayment(api)
+    const attempts = await recorded(service(), name, { kinds: ['out'] })
     assert.equal(attempts.length, 2, 'both attempts')
     const [attempt] = attempts
     assert.ok(attempt)
@@ -168,26 +168,19 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('The record of pages and card authorisations has no forms, pages, cards or tokens', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await newAccount()
     const web = await api.createPayment()
     const { pathname } = new URL(web._links.next_url.href)
     for (const path of [
       `${pathname}?again=${pathname.slice(8)}`,
       `/secure/%3${pathname.slice(8)}`,
       pathname.replace('/0', '/%30'),
-    ]) {
-      service().clock.advance(1)
+    ])
       await api.get(path)
-    }
-    service().clock.advance(1)
     await api.postForm(pathname, { scenario: 'declined', card_number: card.card_number })
     const called = await api.createPayment(moto)
-    service().clock.advance(1)
-    await authorise(api, called, { card_number: '1' })
-    service().clock.advance(1)
-    await authorise(api, called, { cvc: '7319' })
-    service().clock.advance(1)
-    await authorise(api, called)
+    for (const fields of [{ card_number: '1' }, { cvc: '7319' }, {}])
+      await authorise(api, called, fields)
     const all = await recorded(service(), name)
     const tokens = [pathname.slice(8), pathname.slice(34)]
     const secrets = { tokens, cards: [card.card_number], cvcs: ['7319'] }
@@ -213,7 +206,7 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('Refusals at the address of a payment’s page are recorded with the payment', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await newAccount()
     const { payment_id, _links } = await api.createPayment()
     const { pathname } = new URL(_links.next_url.href)
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
@@ -223,14 +216,9 @@ onEveryDatabase('The recorder', receiving, service => {
       ['PUT', form, 'scenario=success'],
       ['POST', form, `scenario=${'x'.repeat(70_000)}`],
       ['POST', { 'Content-Type': 'application/json' }, '{}'],
-    ] as const) {
-      service().clock.advance(1)
+    ] as const)
       await api.request(method, pathname, { headers, body })
-    }
-    await flush(service())
-    const pages = (await recorded(service(), name, { payment_id })).filter(
-      ({ kind }) => kind === 'page',
-    )
+    const pages = await recorded(service(), name, { payment_id, kinds: ['page'] })
     assert.deepEqual(
       pages.map(each => [each.method, each.status, each.refused, each.path]),
       [403, 405, 413, 415].map(status => [
@@ -243,7 +231,7 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('A payment whose creation was refused is found by its reference of at most 255 characters', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await newAccount()
     for (const [length, found] of [
       [255, 1],
       [256, 0],
@@ -255,7 +243,7 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('Requests without an account are not recorded, and with a key those of unknown paths are', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await newAccount()
     await flush(service())
     const [{ found: before } = { found: 0 }] = await countAll(service())
     for (const path of ['/v1/payments', '/v1/v1', '/secure/unknown', '/healthz', '/', '/nowhere'])
@@ -271,10 +259,8 @@ onEveryDatabase('The recorder', receiving, service => {
     for (const [method, path] of [
       ['PUT', '/v1/payments'],
       ...wrong.map(path => ['POST', path] as const),
-    ] as const) {
-      service().clock.advance(1)
+    ] as const)
       await api.request(method, path, { body: 'x' })
-    }
     assert.deepEqual(
       (await recorded(service(), name)).map(each => [
         each.operation,
