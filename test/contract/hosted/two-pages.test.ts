@@ -17,6 +17,9 @@ const textOn = ({ text }: Answer) => {
 const confirm = (api: Client, payment: Body, fields = {}) =>
   api.postForm(confirmOf(payment), fields)
 
+const postToken = (api: Client, payment: Body, fields = {}) =>
+  api.postForm('/secure', { ...payment._links.next_url_post.params, ...fields })
+
 async function confirmed(api: Client, payment: Body): Promise<void> {
   await choose(api, payment, 'success')
   await confirm(api, payment)
@@ -24,14 +27,18 @@ async function confirmed(api: Client, payment: Body): Promise<void> {
 
 onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
   describe('reading them', () => {
-    test('GET /secure/{token} shows the Enter payment details page, and a reload shows the same page and records no second started', async () => {
-      const { api, payment } = await newPayment(service())
-      const first = await api.get(pageOf(payment))
-      assert.deepEqual(met(first), [200, headings.details])
-      await api.advance(1000)
-      assert.equal((await api.get(pageOf(payment))).text, first.text)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-    })
+    for (const [address, open] of [
+      ['GET /secure/{token}', (api, payment) => api.get(pageOf(payment))],
+      ['POST /secure with chargeTokenId alone', (api, payment) => postToken(api, payment)],
+    ] as [address: string, open: (api: Client, payment: Body) => Promise<Answer>][])
+      test(`${address} shows the Enter payment details page, and a reload shows the same page and records no second started`, async () => {
+        const { api, payment } = await newPayment(service())
+        const first = await open(api, payment)
+        assert.deepEqual(met(first), [200, headings.details])
+        await api.advance(1000)
+        assert.equal((await open(api, payment)).text, first.text)
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+      })
 
     test('HEAD under /secure returns status, headers and Location of GET, no body, and does not start the payment', async () => {
       const { api, payment } = await newPayment(service())
@@ -81,10 +88,11 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       }
     })
 
-    test('GET confirm shows the Confirm your payment page with the mock card, and changes nothing', async () => {
+    test('success redirects to the Confirm your payment page, which shows the mock card and changes nothing', async () => {
       const { api, payment } = await newPayment(service())
-      await choose(api, payment, 'success')
+      assert.deepEqual(met(await choose(api, payment, 'success')), [303, path(confirmOf(payment))])
       const before = await read(api, payment)
+      assert.equal(before.state.status, 'started')
       const answer = await api.get(confirmOf(payment))
       assert.deepEqual(met(answer), [200, headings.confirm])
       const shown = {
@@ -118,14 +126,6 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
       assert.deepEqual(await read(api, payment), before)
       assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
-    })
-
-    test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
-      const { api, payment } = await newPayment(service())
-      await api.get(pageOf(payment))
-      const answer = await choose(api, payment, 'success')
-      assert.deepEqual(met(answer), [303, path(confirmOf(payment))])
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
     })
 
     for (const [scenario, page, status, code] of [
@@ -207,7 +207,6 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
         const { api, payment } = await newPayment(service(), fields)
         await end(api, payment)
         const before = await read(api, payment)
-        const token = payment._links.next_url_post.params
         const answers = [
           await api.get(pageOf(payment)),
           await api.request('HEAD', pageOf(payment)),
@@ -217,10 +216,10 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
           await api.get(confirmOf(payment)),
           await confirm(api, payment),
           await confirm(api, payment, { scenario: 'cancel' }),
-          await api.postForm('/secure', token),
-          await api.postForm('/secure', { ...token, step: 'details' }),
-          await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
-          await api.postForm('/secure', { ...token, step: 'confirm' }),
+          await postToken(api, payment),
+          await postToken(api, payment, { step: 'details' }),
+          await postToken(api, payment, { step: 'details', scenario: 'declined' }),
+          await postToken(api, payment, { step: 'confirm' }),
         ]
         for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
         assert.deepEqual(await read(api, payment), before)
