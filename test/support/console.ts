@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Behaviour } from '../../src/core/account.ts'
-import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
+import { classed, elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Client } from './client.ts'
 import type { Service } from './service.ts'
 
@@ -146,12 +146,12 @@ export function linkIn({ elements }: Shown, text: string | RegExp): string {
       each.tag === 'a' &&
       (typeof text === 'string' ? textOf(each) === text : text.test(textOf(each))),
   )
-  return link?.attributes.href?.replace(/^(\.\.\/)+(console\/)?/, '') ?? ''
+  return link?.attributes.href?.replace(/^(\.\.\/)*(console\/)?/, '') ?? ''
 }
 
 /** The steps of a timeline, each as one text with single spaces. */
 export const stepsOf = ({ elements }: Shown): string[] =>
-  elements.filter(({ attributes }) => attributes.class === 'farthing-step').map(textOf)
+  elements.filter(classed('farthing-step')).map(textOf)
 
 /** The texts of the cells of the table with this caption, or of the first table, row by row, without the headings of days. */
 export function rowsOf({ elements }: Shown, caption?: string): string[][] {
@@ -167,6 +167,10 @@ export function rowsOf({ elements }: Shown, caption?: string): string[][] {
     .map(({ inside }) => inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
     .filter(([first = '']) => !DAY.test(first))
 }
+
+/** The texts of one column of the first table; the first column without `nth`. */
+export const columnOf = (page: Shown, nth = 0): string[] =>
+  rowsOf(page).map(cells => cells[nth] ?? '')
 
 /** The text of an element, with single spaces. */
 export const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()

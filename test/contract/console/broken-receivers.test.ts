@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { classed } from '../../hosted/document.ts'
 import { enter } from '../../support/console.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
@@ -40,7 +41,7 @@ describe('A broken receiver', () => {
       await cancelledPayment(api)
       known = true
       const { elements } = await browser.get('payments')
-      const red = elements.find(({ attributes }) => attributes.class?.includes('farthing-failed'))
+      const red = elements.find(classed('farthing-failed'))
       assert.match((await browser.get(red?.attributes.href ?? '')).text, sentence)
     })
 })
