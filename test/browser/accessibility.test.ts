@@ -37,6 +37,10 @@ const inState = (state: string, language: Language, use: (visitor: Visitor) => P
     await use(visitor)
   })
 
+const type = async (page: Page, ...keys: string[]): Promise<void> => {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
 const onDetails = (use: (visitor: Visitor) => Promise<void>) => inState('details', 'en', use)
 
 describe('axe', () => {
@@ -73,11 +77,9 @@ describe('The error summary', () => {
   test('The error summary has the focus when the page has loaded, and its link leads to the first choice', () =>
     inState('details-error', 'en', async ({ page }) => {
       await page.waitForSelector('.govuk-error-summary:focus')
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
+      await type(page, 'Tab', 'Enter')
       assert.equal(await focusOf(page), 'scenario')
-      await page.keyboard.press('Space')
-      await page.keyboard.press('Enter')
+      await type(page, 'Space', 'Enter')
       await page.waitForURL(/\/confirm$/)
     }))
 
@@ -108,23 +110,19 @@ describe('The keyboard', () => {
         stops.push(await focusOf(page))
       }
       assert.deepEqual(stops, ['A', 'scenario', 'submit-card-details', 'cancel-payment'])
-      await page.keyboard.press('Shift+Tab')
-      await page.keyboard.press('Shift+Tab')
+      await type(page, 'Shift+Tab', 'Shift+Tab')
       assert.equal(await page.isChecked('#scenario'), false)
-      await page.keyboard.press('Space')
+      await type(page, 'Space')
       assert.equal(await page.isChecked('#scenario'), true)
-      await page.keyboard.press('ArrowDown')
+      await type(page, 'ArrowDown')
       assert.equal(await page.isChecked('#scenario-2'), true)
-      await page.keyboard.press('ArrowUp')
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
+      await type(page, 'ArrowUp', 'Tab', 'Enter')
       await page.waitForURL(/\/confirm$/)
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Tab')
+      await type(page, 'Tab', 'Tab')
       assert.equal(await focusOf(page), 'confirm')
-      await page.keyboard.press('Tab')
+      await type(page, 'Tab')
       assert.equal(await focusOf(page), 'cancel-payment')
-      await page.keyboard.press('Enter')
+      await type(page, 'Enter')
       await page.getByRole('heading', { name: 'Your payment has been cancelled' }).waitFor()
     }))
 
@@ -194,12 +192,8 @@ describe('Screens and text sizes', () => {
                 hidden: document.documentElement.scrollWidth - document.documentElement.clientWidth,
               })`,
             )
-            assert.equal(usual?.hidden, 0, `${state}, ${width} px`)
-            assert.deepEqual(
-              large,
-              { text: 2 * (usual?.text ?? 0), hidden: 0 },
-              `${state}, ${width} px`,
-            )
+            const expected = { text: 2 * (usual?.text ?? 0), hidden: 0 }
+            assert.deepEqual([usual?.hidden, large], [0, expected], `${state}, ${width} px`)
           }
         }
       }))
@@ -225,15 +219,13 @@ describe('Screens and text sizes', () => {
 
   test('The summary is beside the form on a wide screen and before it on a narrow one', () =>
     onDetails(async ({ page }) => {
-      const box = (selector: string) => boxOf(page, selector)
-      const panel = '.farthing-panel'
-      const form = 'form'
-      const heading = 'h1'
-      assert.ok((await box(panel)).x > (await box(form)).x + (await box(form)).width)
-      assert.ok((await box(panel)).y <= (await box(heading)).y)
+      const boxes = () =>
+        Promise.all(['.farthing-panel', 'form', 'h1'].map(selector => boxOf(page, selector)))
+      const [panel, form, heading] = await boxes()
+      assert.ok(panel!.x > form!.x + form!.width && panel!.y <= heading!.y)
       await page.setViewportSize({ width: 390, height: 800 })
-      assert.ok((await box(panel)).y > (await box(heading)).y)
-      assert.ok((await box(form)).y > (await box(panel)).y + (await box(panel)).height)
+      const [narrow, below, above] = await boxes()
+      assert.ok(narrow!.y > above!.y && below!.y > narrow!.y + narrow!.height)
     }))
 })
 
@@ -241,16 +233,11 @@ describe('Forced colours', () => {
   test('Buttons, choices, the summary and the error summary have a border in forced colours', () =>
     inState('details-error', 'en', async ({ page }) => {
       await page.emulateMedia({ forcedColors: 'active' })
-      const edges: [selector: string, part?: string][] = [
-        ['#submit-card-details'],
-        ['#cancel-payment'],
-        ['label[for=scenario]', '::before'],
-        ['.govuk-error-summary'],
-        ['.farthing-panel'],
-      ]
-      for (const [selector, part] of edges) {
-        assert.equal(await styleOf(page, selector, 'border-top-style', part), 'solid', selector)
-        assert.notEqual(await styleOf(page, selector, 'border-top-width', part), '0px', selector)
+      const parts = ['#submit-card-details', '#cancel-payment', 'label[for=scenario]::before']
+      for (const edged of [...parts, '.govuk-error-summary', '.farthing-panel']) {
+        const [selector = '', part] = edged.split(/(?=::)/)
+        assert.equal(await styleOf(page, selector, 'border-top-style', part), 'solid', edged)
+        assert.notEqual(await styleOf(page, selector, 'border-top-width', part), '0px', edged)
       }
     }))
 })

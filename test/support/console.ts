@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Behaviour } from '../../src/core/account.ts'
 import { classed, elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Client } from './client.ts'
+import { ask } from './control.ts'
 import type { Service } from './service.ts'
 
 export type Shown = {
@@ -112,6 +113,12 @@ export function cookieIn({ headers }: Shown): string {
   const [pair = ''] = headers.getSetCookie()[0]?.split(';') ?? []
   assert.match(pair, /^farthing_console=.+/)
   return pair
+}
+
+/** The code of a link to enter, as farthing open prints it. */
+export async function codeOf(service: Instances, api: Client, to = 'payments'): Promise<string> {
+  const { body } = await ask(service, api, 'enter', { to })
+  return new URL(body.url).searchParams.get('code') ?? ''
 }
 
 /** Signs in with the key of a client. */
