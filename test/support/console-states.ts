@@ -2,33 +2,16 @@
 import assert from 'node:assert/strict'
 import type { Body, Client } from './client.ts'
 import { cancelledPayment } from './journeys.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 import { history } from './subscriber.ts'
 
-export type Shelf = {
-  /** Delivers. */
-  ledger: Body
-  /** Answers 401. */
-  archive: Body
-  /** Has the address of `ledger`. */
-  twin: Body
-  deactivated: Body
-  paid: Body
-  declined: Body
-  /** Newest first. */
-  delivered: Body[]
-  failed: Body[]
-  /** A message of the webhook that was deactivated. */
-  unsendable: Body
-  receivers: Receiver[]
-  close(): Promise<void>
-}
+export type Shelf = Awaited<ReturnType<typeof fillAccount>>
 
 const MOMENT = 137
 
 /** The service must allow callbacks to localhost (`receiving`). */
-export async function fillAccount(service: Service, api: Client): Promise<Shelf> {
+export async function fillAccount(service: Service, api: Client) {
   const accepting = await startReceiver()
   const refusing = await startReceiver({
     onRequest: ({ response }) =>
@@ -49,12 +32,10 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   await api.delete(`/v1/webhooks/${old.external_id}`)
   tick()
   const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
-  const archive = await register({
-    callback_url: refusing.url,
-    description: 'Archive',
-    subscriptions,
-  })
-  const twin = await register({ callback_url: accepting.url, subscriptions })
+  const second = { callback_url: refusing.url, description: 'Archive', subscriptions }
+  const archive = await register(second)
+  // Has the address of `ledger`.
+  await register({ callback_url: accepting.url, subscriptions })
   const tried: Record<string, Body> = {}
   for (const scenario of ['success', 'declined']) {
     const payment = await api.createPayment({ reference: `R-${scenario}` })
@@ -67,28 +48,26 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
     if (scenario === 'success') await api.postForm(`${pathname}/confirm`, {})
     tried[scenario] = payment
   }
+  const noUrl = { amount: 100, reference: 'x', description: 'x', return_url: 'no' }
   for (let i = 0; i < 3; i++) {
     tick()
-    await api.post('/v1/payments', {
-      amount: 100,
-      reference: 'x',
-      description: 'x',
-      return_url: 'no',
-    })
+    await api.post('/v1/payments', noUrl)
   }
   await api.post('/v1/payments', { amount: 'much' })
   tick()
   await api.get('/v1/payments?referense=R-success&display_size=20')
   return {
+    /** Delivers. */
     ledger,
+    /** Answers 401. */
     archive,
-    twin,
-    deactivated: old,
     paid: tried.success,
     declined: tried.declined,
+    /** Messages, newest first. */
     delivered: await history(api, ledger),
     failed: await history(api, archive),
-    unsendable: (await history(api, old))[0],
+    /** A message of a webhook that was deactivated. */
+    unsendable: (await history(api, old))[0] as Body,
     receivers: [accepting, refusing],
     close: async () => {
       await accepting.close()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { DAY } from '../../../src/core/time.ts'
+import { pages } from '../../../src/tools/console/pages.ts'
 import { classed, tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { createClient, webPayment } from '../../support/client.ts'
@@ -225,22 +226,15 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     await cancelledPayment(inner.api)
     const [message] = await history(inner.api, webhook)
     const { agreement_id } = await createAgreement(inner.api)
-    const pages = [
-      '',
-      'payments',
-      `payments/${payment_id}`,
-      `back/${payment_id}`,
-      'agreements',
-      `agreements/${agreement_id}`,
-      'deliveries',
-      'webhooks',
-      `webhooks/${webhook.external_id}`,
-      `messages/${message?.webhook_message_id}`,
-      'requests',
-      `signature?message=${message?.webhook_message_id}`,
-      'check',
-      'accounts',
-    ]
+    const ids: Record<string, string> = {
+      payment_id,
+      agreement_id,
+      webhook_id: webhook.external_id,
+      message_id: message?.webhook_message_id,
+    }
+    const paths = pages
+      .map(({ path }) => path.replace(/\{(\w+)\}/, (_, name) => ids[name] ?? ''))
+      .concat(`signature?message=${ids.message_id}`)
     const actionsOf = ({ elements }: Shown): string[] =>
       elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
         if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']
@@ -248,8 +242,8 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       })
     const all = async () => {
       const found: string[] = []
-      for (const page of pages)
-        found.push(...actionsOf(await browser.get(`a/${inner.name}/${page}`.replace(/\/$/, ''))))
+      for (const path of paths)
+        found.push(...actionsOf(await browser.get(`a/${inner.name}/${path}`.replace(/\/$/, ''))))
       return found.filter(each => !each.endsWith('sign-out'))
     }
     assert.ok((await all()).length > 15, 'before its end')
