@@ -22,8 +22,13 @@ let otherSite: Receiver
 /** A site that speaks http only, and is in FARTHING_RETURN_HOSTS. */
 let plainSite: Receiver
 
-const welcome = ({ response }: Answer) =>
-  response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Back</title><h1>Back')
+/** A site whose path /onward leads to this address. */
+const leadingTo = (address: () => string) => ({
+  onRequest: ({ request, response }: Answer) => {
+    if (request.path === '/onward') response.writeHead(302, { location: address() }).end()
+    else response.setHeader('Content-Type', 'text/html').end('<!doctype html><h1>Back')
+  },
+})
 
 /** Sending a webhook message ends when this promise does. Confirm waits for it. */
 let deliveries = Promise.resolve()
@@ -34,34 +39,22 @@ const send: Send = async () => {
 const browser = shareBrowser()
 
 before(async () => {
-  plainSite = await startReceiver({
-    plain: true,
-    onRequest(answer) {
-      if (answer.request.path !== '/onward') return welcome(answer)
-      answer.response.writeHead(302, { location: `http://127.0.0.1:${plainSite.port}/third` }).end()
-    },
-  })
+  const plain = leadingTo(() => `http://127.0.0.1:${plainSite.port}/third`)
+  plainSite = await startReceiver({ plain: true, ...plain })
   const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
   service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
-  otherSite = await startReceiver({ onRequest: welcome })
-  site = await startReceiver({
-    onRequest(answer) {
-      if (!answer.request.path.startsWith('/onward')) return welcome(answer)
-      const location = `https://${OTHER_SITE}:${otherSite.port}/third?from=second`
-      answer.response.writeHead(302, { location }).end()
-    },
-  })
+  otherSite = await startReceiver(leadingTo(() => returnUrl()))
+  site = await startReceiver(leadingTo(third))
 })
 
 after(async () => {
-  await site?.close()
-  await otherSite?.close()
-  await plainSite?.close()
+  for (const each of [site, otherSite, plainSite]) await each?.close()
   await service?.stop()
 })
 
 const returnUrl = (path = '/paid/41?pitch=22') => `https://${SITE}:${site.port}${path}`
+const third = () => `https://${OTHER_SITE}:${otherSite.port}/third?from=second`
 const newPayment = (language: Language, fields = {}) =>
   paymentIn(api, language, { return_url: returnUrl(), ...fields })
 
@@ -115,14 +108,14 @@ for (const [language, javaScriptEnabled] of [
 test('The policy of the pages lets the browser follow the redirect after Confirm to return_url and from there to a third site, over http if its host is in FARTHING_RETURN_HOSTS', () =>
   inWindow(async ({ page, complaints }) => {
     const { port } = plainSite
-    for (const [return_url, third] of [
-      [returnUrl('/onward'), `https://${OTHER_SITE}:${otherSite.port}/third?from=second`],
+    for (const [return_url, end] of [
+      [returnUrl('/onward'), third()],
       [`http://localhost:${port}/onward`, `http://127.0.0.1:${port}/third`],
     ] as const) {
       await page.goto(pageOf(await newPayment('en', { return_url })))
       await choose(page, 'success')
       await page.click('#confirm')
-      await page.waitForURL(third)
+      await page.waitForURL(end)
     }
     assert.deepEqual(complaints, [])
   }))

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { classed, type Found, only, withId } from '../../hosted/document.ts'
 import { hex } from '../../support/checking-receivers.ts'
 import type { Body } from '../../support/client.ts'
 import {
   elementWith,
+  enter,
   headingOf,
   linkIn,
   rowsOf,
@@ -15,7 +16,7 @@ import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
 import { answering, history, receiving, subscribe } from '../../support/subscriber.ts'
 import { holdAttempts } from '../../support/time.ts'
 
@@ -204,4 +205,43 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
     const withDay = new RegExp(`Sent again at ${day} \\d\\d:\\d\\d: 200 OK`)
     assert.match(tomorrow.text, withDay, 'a time of another day has its day')
   })
+})
+
+/** What a browser finds that follows the first failure in the list of payments. The tests above have what refuses a signature. */
+const faults: Record<string, [behaviour: Behaviour, sentence: RegExp]> = {
+  'nothing listens': [{ refuses: true }, /ECONNREFUSED.*is the receiver running/],
+  'the name has no address': [{}, /host name of the callback URL has no address/],
+  'the certificate has expired': [
+    { certificate: 'expired' },
+    /certificate of the receiver was not accepted \(CERT_HAS_EXPIRED\): it has expired/,
+  ],
+  'it hangs': [{ onRequest: () => {}, hangs: true }, /did not answer within 2 seconds/],
+  'it redirects': [{ onRequest: answering(301) }, /3xx counts as failed: register the address/],
+  'the path is wrong': [{ onRequest: answering(404) }, /Is the path of the callback URL right/],
+  'it fails with a stack': [
+    { onRequest: ({ response }) => response.writeHead(500).end('TypeError: x is null\n    at y') },
+    /500 Internal Server Error: TypeError: x is null\. The receiver has a fault/,
+  ],
+}
+
+describe('A broken receiver', () => {
+  let service: Service
+  let known = true
+  before(async () => {
+    const resolve = async () => (known ? ['127.0.0.1'] : [])
+    service = await startService('sqlite', { ...receiving, resolve })
+  })
+  after(() => service.stop())
+
+  for (const [name, [behaviour, sentence]] of Object.entries(faults))
+    test(`is explained on the page behind the first failure in the list of payments: ${name}`, async t => {
+      const { api, browser } = await enter(service)
+      await subscribe(t, api, { behaviour })
+      known = name !== 'the name has no address'
+      await cancelledPayment(api)
+      known = true
+      const { elements } = await browser.get('payments')
+      const red = elements.find(classed('farthing-failed'))
+      assert.match((await browser.get(red?.attributes.href ?? '')).text, sentence)
+    })
 })

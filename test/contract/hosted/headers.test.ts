@@ -233,17 +233,15 @@ onOneDatabase(
   },
 )
 
-describe('Hosted pages: faults', () => {
-  test('a page under /secure returns 500 with the Demo banner, the headers and no internals when the database fails', async t => {
-    const service = await startService('sqlite')
-    t.after(() => service.stop())
-    const api = await service.newAccount()
-    const payment = await api.createPayment()
-    await service.database.write([{ sql: 'alter table payments rename to gone', values: [] }])
-    const answer = await api.get(pageOf(payment))
-    assert.deepEqual(met(answer), [500, 'Sorry, there is a problem with the service'])
-    assertPageHeaders(answer, pageOf(payment))
-    assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
-    assert.doesNotMatch(answer.text, /table/)
-  })
+test('a page under /secure returns 500 with the Demo banner, the headers and no internals when the database fails', async t => {
+  const service = await startService('sqlite')
+  t.after(() => service.stop())
+  const api = await service.newAccount()
+  const payment = await api.createPayment()
+  await service.database.write([{ sql: 'alter table payments rename to gone', values: [] }])
+  const answer = await api.get(pageOf(payment))
+  assert.deepEqual(met(answer), [500, 'Sorry, there is a problem with the service'])
+  assertPageHeaders(answer, pageOf(payment))
+  assert.match(answer.text, /<strong[^>]*>Demo<\/strong>/)
+  assert.doesNotMatch(answer.text, /table/)
 })
