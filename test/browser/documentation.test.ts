@@ -141,26 +141,24 @@ describe('The viewer on /docs', () => {
   })
 })
 
-describe('The pages about the service in a browser', () => {
-  test('The front page is accessible and fits on every screen', () =>
-    inWindow(async ({ page, complaints }) => {
-      await page.goto(service.baseUrl)
-      for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
-        await page.setViewportSize(viewport)
-        assert.equal(await hiddenWidth(page), 0)
-      }
-      assert.deepEqual(await axe(page), [])
-      assert.deepEqual(complaints, [])
-    }))
+test('The front page is accessible and fits on every screen', () =>
+  inWindow(async ({ page, complaints }) => {
+    await page.goto(service.baseUrl)
+    for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
+      await page.setViewportSize(viewport)
+      assert.equal(await hiddenWidth(page), 0)
+    }
+    assert.deepEqual(await axe(page), [])
+    assert.deepEqual(complaints, [])
+  }))
 
-  test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
-    withoutScript(async ({ page }) => {
-      await page.goto(service.baseUrl)
-      await page.getByRole('link', { name: 'API documentation' }).click()
-      assert.equal(await page.title(), 'API documentation – Farthing payments')
-      await page.getByRole('link', { name: 'front page', exact: true }).click()
-      assert.equal(await page.title(), 'Farthing payments')
-      await page.getByRole('link', { name: 'openapi.json' }).click()
-      assert.match(await page.innerText('body'), /"openapi":\s*"3\.1\.0"/)
-    }))
-})
+test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
+  withoutScript(async ({ page }) => {
+    await page.goto(service.baseUrl)
+    await page.getByRole('link', { name: 'API documentation' }).click()
+    assert.equal(await page.title(), 'API documentation – Farthing payments')
+    await page.getByRole('link', { name: 'front page', exact: true }).click()
+    assert.equal(await page.title(), 'Farthing payments')
+    await page.getByRole('link', { name: 'openapi.json' }).click()
+    assert.match(await page.innerText('body'), /"openapi":\s*"3\.1\.0"/)
+  }))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Send } from '../../src/core/ports.ts'
 import { messages } from '../../src/pay/hosted/pages.ts'
 import { shareBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
@@ -120,71 +120,69 @@ test('The policy of the pages lets the browser follow the redirect after Confirm
     assert.deepEqual(complaints, [])
   }))
 
-describe('Going back, reloading and pressing twice', () => {
-  test('A user can go back from the confirm page and choose again', () =>
-    inWindow(async visitor => {
-      const { page } = visitor
-      const payment = await newPayment('en')
-      await page.goto(pageOf(payment))
-      await choose(page, 'success')
-      await page.goBack()
-      assert.equal(await heading(visitor), messages.en.details.heading)
-      await choose(page, 'declined')
-      assert.equal(await heading(visitor), messages.en.declined.heading)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-    }))
+test('A user can go back from the confirm page and choose again', () =>
+  inWindow(async visitor => {
+    const { page } = visitor
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await page.goBack()
+    assert.equal(await heading(visitor), messages.en.details.heading)
+    await choose(page, 'declined')
+    assert.equal(await heading(visitor), messages.en.declined.heading)
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+  }))
 
-  test('Going back after Confirm requests the page again, which redirects to return_url', () =>
-    inWindow(async ({ page, requests }) => {
-      const payment = await newPayment('en')
+test('Going back after Confirm requests the page again, which redirects to return_url', () =>
+  inWindow(async ({ page, requests }) => {
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await page.click('#confirm')
+    await page.waitForURL(returnUrl())
+    const before = requests.length
+    await page.goBack()
+    assert.equal(page.url(), returnUrl())
+    const asked = [`GET ${pageOf(payment)}/confirm`, `GET ${returnUrl()}`]
+    assert.deepEqual(requests.slice(before, before + 2), asked)
+    assert.deepEqual(await statusesOf(api, payment), PAID)
+  }))
+
+test('A page that the browser restores from its back-forward cache reloads itself', () =>
+  inWindow(async ({ page }) => {
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await api.postForm(`${pageOf(payment)}/confirm`, {})
+    // A browser fires this event when it restores a page. Under a test it keeps none.
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
+    await page.waitForURL(returnUrl())
+  }))
+
+for (const javaScriptEnabled of [true, false])
+  test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
+    visit(browser(), { javaScriptEnabled }, async ({ page, requests }) => {
+      const impatient = await service.newAccount()
+      await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
+      const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
+      const confirm = `POST ${pageOf(payment)}/confirm`
+      // The script ignores a second press within a second. The clock of the page stands still.
+      await page.clock.install()
       await page.goto(pageOf(payment))
       await choose(page, 'success')
-      await page.click('#confirm')
-      await page.waitForURL(returnUrl())
-      const before = requests.length
-      await page.goBack()
+      await page.clock.pauseAt(Date.now() + 60_000)
+      const { promise: delivery, resolve: deliver } = Promise.withResolvers<void>()
+      deliveries = delivery
+      const { x, y } = (await page.locator('#confirm').boundingBox())!
+      const pressConfirm = () => page.mouse.click(x + 5, y + 5)
+      // waitForURL would fail, because the second press aborts the request of the first.
+      const paid = page.waitForEvent('load')
+      await Promise.all([page.waitForRequest(/confirm$/), pressConfirm()])
+      await pressConfirm()
+      deliver()
+      await paid
       assert.equal(page.url(), returnUrl())
-      const asked = [`GET ${pageOf(payment)}/confirm`, `GET ${returnUrl()}`]
-      assert.deepEqual(requests.slice(before, before + 2), asked)
-      assert.deepEqual(await statusesOf(api, payment), PAID)
+      const confirms = requests.filter(request => request === confirm)
+      assert.equal(confirms.length, javaScriptEnabled ? 1 : 2)
+      assert.deepEqual(await statusesOf(impatient, payment), PAID)
     }))
-
-  test('A page that the browser restores from its back-forward cache reloads itself', () =>
-    inWindow(async ({ page }) => {
-      const payment = await newPayment('en')
-      await page.goto(pageOf(payment))
-      await choose(page, 'success')
-      await api.postForm(`${pageOf(payment)}/confirm`, {})
-      // A browser fires this event when it restores a page. Under a test it keeps none.
-      await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
-      await page.waitForURL(returnUrl())
-    }))
-
-  for (const javaScriptEnabled of [true, false])
-    test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
-      visit(browser(), { javaScriptEnabled }, async ({ page, requests }) => {
-        const impatient = await service.newAccount()
-        await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
-        const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
-        const confirm = `POST ${pageOf(payment)}/confirm`
-        // The script ignores a second press within a second. The clock of the page stands still.
-        await page.clock.install()
-        await page.goto(pageOf(payment))
-        await choose(page, 'success')
-        await page.clock.pauseAt(Date.now() + 60_000)
-        const { promise: delivery, resolve: deliver } = Promise.withResolvers<void>()
-        deliveries = delivery
-        const { x, y } = (await page.locator('#confirm').boundingBox())!
-        const pressConfirm = () => page.mouse.click(x + 5, y + 5)
-        // waitForURL would fail, because the second press aborts the request of the first.
-        const paid = page.waitForEvent('load')
-        await Promise.all([page.waitForRequest(/confirm$/), pressConfirm()])
-        await pressConfirm()
-        deliver()
-        await paid
-        assert.equal(page.url(), returnUrl())
-        const confirms = requests.filter(request => request === confirm)
-        assert.equal(confirms.length, javaScriptEnabled ? 1 : 2)
-        assert.deepEqual(await statusesOf(impatient, payment), PAID)
-      }))
-})

@@ -1,6 +1,6 @@
 /** Every component has the markup of the macro of GOV.UK Frontend with its name. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import nunjucks from 'nunjucks'
 import { assets } from '../../src/platform/web/assets.ts'
 import {
@@ -214,93 +214,91 @@ const components: Record<string, Pair[]> = {
   ],
 }
 
-describe('Components and the macros of GOV.UK Frontend', () => {
-  for (const [component, pairs] of Object.entries(components))
-    it(`The component ${component} has the markup of the official macro`, () => {
-      for (const [ours, params] of pairs) same(ours, macro(component, params))
-    })
-
-  it('The generic header has the markup of the official macro, with plain text in place of the link', () => {
-    const theirs = macro('generic-header', { logoText: hard, classes: 'farthing-header' })
-    const link = /<a href="\/" class="govuk-generic-header__homepage-link">([\s\S]*?)<\/a>/
-    assert.match(theirs, link)
-    same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
+for (const [component, pairs] of Object.entries(components))
+  it(`The component ${component} has the markup of the official macro`, () => {
+    for (const [ours, params] of pairs) same(ours, macro(component, params))
   })
 
-  it('A note in a table is a cell of the official macro that spans the row', () => {
-    const columns = [{ text: 'a' }, { text: 'b' }]
-    const theirs = macro('table', {
-      caption: hard,
-      captionClasses: 'govuk-visually-hidden',
-      classes: 'farthing-cards',
-      head: columns,
-      rows: [[{ ...text, colspan: 2 }]],
-    })
-    const row = /(<tbody[^>]*>\s*<tr class="govuk-table__row)/
-    const ours = table({ caption: hard, columns, rows: [{ note: hard }] })
-    same(ours, theirs.replace(row, '$1 farthing-note'))
+it('The generic header has the markup of the official macro, with plain text in place of the link', () => {
+  const theirs = macro('generic-header', { logoText: hard, classes: 'farthing-header' })
+  const link = /<a href="\/" class="govuk-generic-header__homepage-link">([\s\S]*?)<\/a>/
+  assert.match(theirs, link)
+  same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
+})
+
+it('A note in a table is a cell of the official macro that spans the row', () => {
+  const columns = [{ text: 'a' }, { text: 'b' }]
+  const theirs = macro('table', {
+    caption: hard,
+    captionClasses: 'govuk-visually-hidden',
+    classes: 'farthing-cards',
+    head: columns,
+    rows: [[{ ...text, colspan: 2 }]],
+  })
+  const row = /(<tbody[^>]*>\s*<tr class="govuk-table__row)/
+  const ours = table({ caption: hard, columns, rows: [{ note: hard }] })
+  same(ours, theirs.replace(row, '$1 farthing-note'))
+})
+
+const fields = {
+  plain: [{}, {}],
+  'with a hint and an error': [
+    { hint: hard, error: hard },
+    { hint: text, errorMessage: text },
+  ],
+  'with an error': [{ error: hard }, { errorMessage: text }],
+} as const
+for (const [kind, [ours, theirs]] of Object.entries(fields))
+  it(`Fields have the markup of the official macros: ${kind}`, () => {
+    const field = { name: 'key', label: hard, ...ours }
+    const params = { id: 'key', name: 'key', label: text, ...theirs }
+    const typed = { ...params, spellcheck: false }
+    same(input(field), macro('input', typed))
+    const filled = {
+      value: hard,
+      type: 'password',
+      autocomplete: 'current-password',
+      inputmode: 'numeric',
+    } as const
+    same(
+      input({ ...field, ...filled, width: 10 }),
+      macro('input', { ...typed, ...filled, classes: 'govuk-input--width-10' }),
+    )
+    const options = Object.entries({ '': 'All', b: hard })
+    const chosen = { items: options.map(([value, text]) => ({ value, text })), value: 'b' }
+    same(select({ ...field, options, value: 'b' }), macro('select', { ...params, ...chosen }))
+    const long = { value: hard, rows: 9 }
+    same(textarea({ ...field, ...long }), macro('textarea', { ...typed, ...long }))
+    same(fileUpload(field), macro('file-upload', params))
   })
 
-  const fields = {
-    plain: [{}, {}],
-    'with a hint and an error': [
-      { hint: hard, error: hard },
-      { hint: text, errorMessage: text },
-    ],
-    'with an error': [{ error: hard }, { errorMessage: text }],
-  } as const
-  for (const [kind, [ours, theirs]] of Object.entries(fields))
-    it(`Fields have the markup of the official macros: ${kind}`, () => {
-      const field = { name: 'key', label: hard, ...ours }
-      const params = { id: 'key', name: 'key', label: text, ...theirs }
-      const typed = { ...params, spellcheck: false }
-      same(input(field), macro('input', typed))
-      const filled = {
-        value: hard,
-        type: 'password',
-        autocomplete: 'current-password',
-        inputmode: 'numeric',
-      } as const
-      same(
-        input({ ...field, ...filled, width: 10 }),
-        macro('input', { ...typed, ...filled, classes: 'govuk-input--width-10' }),
-      )
-      const options = Object.entries({ '': 'All', b: hard })
-      const chosen = { items: options.map(([value, text]) => ({ value, text })), value: 'b' }
-      same(select({ ...field, options, value: 'b' }), macro('select', { ...params, ...chosen }))
-      const long = { value: hard, rows: 9 }
-      same(textarea({ ...field, ...long }), macro('textarea', { ...typed, ...long }))
-      same(fileUpload(field), macro('file-upload', params))
-    })
-
-  it('The page has the markup of the official template without its inline script, header and footer', () => {
-    const source = `{% extends "govuk/template.njk" %}
-      {% block pageTitle %}{{ title }}{% endblock %}
-      {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
-        <script type="module" src="/assets/{{ assets.js }}"></script>{% endblock %}
-      {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
-      {% block govukHeader %}{{ header | safe }}{% endblock %}
-      {% block headerEnd %}{{ banner | safe }}{% endblock %}
-      {% block content %}<h1>{{ title }}</h1>{% endblock %}
-      {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
-    const theirs = official.renderString(source, {
-      title: hard,
-      assets,
-      footer: hard,
-      themeColor: '#1b2a33',
-      header: genericHeader(hard).toString(),
-      banner: phaseBanner(hard, hard).toString(),
-    })
-    const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
-    assert.match(theirs, inlineScript)
-    const shell = {
-      basePath: '',
-      language: 'en',
-      serviceName: hard,
-      skipLink: 'Skip to main content',
-      banner: { tag: hard, text: hard },
-      footer: hard,
-    }
-    same(page(shell, hard, html`<h1>${hard}</h1>`), theirs.replace(inlineScript, ''))
+it('The page has the markup of the official template without its inline script, header and footer', () => {
+  const source = `{% extends "govuk/template.njk" %}
+    {% block pageTitle %}{{ title }}{% endblock %}
+    {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
+      <script type="module" src="/assets/{{ assets.js }}"></script>{% endblock %}
+    {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
+    {% block govukHeader %}{{ header | safe }}{% endblock %}
+    {% block headerEnd %}{{ banner | safe }}{% endblock %}
+    {% block content %}<h1>{{ title }}</h1>{% endblock %}
+    {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
+  const theirs = official.renderString(source, {
+    title: hard,
+    assets,
+    footer: hard,
+    themeColor: '#1b2a33',
+    header: genericHeader(hard).toString(),
+    banner: phaseBanner(hard, hard).toString(),
   })
+  const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
+  assert.match(theirs, inlineScript)
+  const shell = {
+    basePath: '',
+    language: 'en',
+    serviceName: hard,
+    skipLink: 'Skip to main content',
+    banner: { tag: hard, text: hard },
+    footer: hard,
+  }
+  same(page(shell, hard, html`<h1>${hard}</h1>`), theirs.replace(inlineScript, ''))
 })

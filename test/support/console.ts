@@ -32,7 +32,7 @@ export type Console = {
 export type Fields = Record<string, string> | string[][] | FormData | string
 
 /** `status` is 304 if nothing has changed. */
-export type Look = { status: number; newer: number; ago: number | undefined }
+export type Look = { status: number; newer: number; ago: number }
 
 type Instances = Pick<Service, 'apps' | 'baseUrls'>
 
@@ -76,12 +76,8 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Conso
       ).attributes
       const asking = { 'If-None-Match': shown, 'Farthing-Account': account }
       const { status, headers } = await ask(path, { method: 'HEAD', headers: asking })
-      const ago = headers.get('farthing-ago')
-      return {
-        status,
-        newer: Number(headers.get('farthing-newer')),
-        ago: ago === null ? undefined : Number(ago),
-      }
+      const said = (name: string) => Number(headers.get(`farthing-${name}`))
+      return { status, newer: said('newer'), ago: said('ago') }
     },
   }
 }
@@ -148,11 +144,8 @@ export const elementWith = ({ elements }: Shown, id: string): Found => only(elem
 
 /** Where the first link with this text leads, from the root of the console; '' without one. */
 export function linkIn({ elements }: Shown, text: string | RegExp): string {
-  const link = elements.find(
-    each =>
-      each.tag === 'a' &&
-      (typeof text === 'string' ? textOf(each) === text : text.test(textOf(each))),
-  )
+  const fits = (said: string) => (typeof text === 'string' ? said === text : text.test(said))
+  const link = elements.filter(tagged('a')).find(each => fits(textOf(each)))
   return link?.attributes.href?.replace(/^(\.\.\/)*(console\/)?/, '') ?? ''
 }
 
@@ -162,12 +155,9 @@ export const stepsOf = ({ elements }: Shown): string[] =>
 
 /** The texts of the cells of the table with this caption, or of the first table, row by row, without the headings of days. */
 export function rowsOf({ elements }: Shown, caption?: string): string[][] {
-  const table = elements.find(
-    ({ tag, inside }) =>
-      tag === 'table' &&
-      (caption === undefined ||
-        inside.some(each => each.tag === 'caption' && each.text === caption)),
-  )
+  const captionOf = ({ inside }: Found) => inside.find(tagged('caption'))?.text
+  const tables = elements.filter(tagged('table'))
+  const table = tables.find(each => caption === undefined || captionOf(each) === caption)
   const body = table?.inside.find(tagged('tbody'))
   return (body?.inside ?? [])
     .filter(tagged('tr'))

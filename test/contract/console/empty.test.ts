@@ -32,10 +32,8 @@ onEveryDatabase('Empty states of the console', { ...receiving, control: true }, 
   ]
 
   test('under govuk-pay the list of payments has those of 180 days', async () => {
-    const { browser } = await enter(service())
-    const name = `production-${service().clock.now()}`
-    await browser.post('accounts/make-account', { name, behaviour: 'govuk-pay' })
-    const sentences = sentencesIn(await browser.get(`a/${name}/payments`))
+    const { browser } = await enter(service(), 'govuk-pay')
+    const sentences = sentencesIn(await browser.get('payments'))
     assert.ok(sentences.includes('There are no payments in the last 180 days: make one.'))
   })
 

@@ -184,17 +184,9 @@ onEveryDatabase('The list of payments in the console', receiving, service => {
 
   test('any query is answered', async () => {
     const { browser } = await enter(service())
-    for (const query of [
-      `q=${'0'.repeat(26)}`,
-      'status=x',
-      'q=metadata.=',
-      'q=@',
-      'q=%00',
-      'q=%ff&q=x',
-      'before=%00',
-      'after=é',
-      '__proto__=x&constructor=y',
-    ])
+    const terms = ['0'.repeat(26), 'metadata.=', '@', '%00', '%ff&q=x'].map(term => `q=${term}`)
+    const others = ['status=x', 'before=%00', 'after=é', '__proto__=x&constructor=y']
+    for (const query of [...terms, ...others])
       assert.equal((await browser.get(`payments?${query}`)).status, 200, query)
   })
 
