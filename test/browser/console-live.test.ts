@@ -1,11 +1,18 @@
 /** What pages of the console do while they are open. What they ask is in test/contract/console/live.test.ts. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
-import { focusOf, shareBrowser, type Visitor, visit } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import {
+  bringSession,
+  focusOf,
+  press,
+  shareBrowser,
+  type Visitor,
+  visit,
+} from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { enter } from '../support/console.ts'
-import { press, useAs } from '../support/console-pages.ts'
+import { useAs } from '../support/console-pages.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = shareBrowser()
@@ -27,9 +34,6 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>) =>
   visit(browser(), {}, visitor => useAs(service.baseUrl, cookie, visitor, use))
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
-
-const isFocused = async (locator: Locator) =>
-  (await locator.and(locator.page().locator(':focus')).count()) === 1
 
 /** Moves the clock of the page, which is installed, to its next look for something new. */
 const nextLook = (page: Page) => page.clock.fastForward(2_000)
@@ -65,15 +69,14 @@ describe('A page of the console that is open', () => {
       const show = status.getByRole('link', { name: 'Show' })
       await Promise.all([page.waitForEvent('load'), show.click()])
       assert.equal(await rows(), before + 1)
-      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      const follow = page.getByRole('checkbox', { name: 'Follow' })
+      await follow.check()
       await api.createPayment({ reference: 'R-followed' })
       await nextLook(page)
       await page.getByRole('link', { name: 'R-followed' }).waitFor()
-      const follow = page.getByRole('checkbox', { name: 'Follow' })
       assert.equal(await follow.isChecked(), true, 'it stays ticked')
-      assert.equal(await isFocused(follow), true, 'it keeps the focus')
-      const [first] = await page.locator('nav[aria-label=Menu] a').all()
-      await first?.focus()
+      assert.equal(await follow.and(page.locator(':focus')).count(), 1, 'it keeps the focus')
+      await page.locator('nav[aria-label=Menu] a').first().focus()
       await api.createPayment({ reference: 'R-beside' })
       await nextLook(page)
       await page.getByRole('link', { name: 'R-beside' }).waitFor()
@@ -90,21 +93,14 @@ describe('A page of the console that is open', () => {
       const { payment_id } = await api.createPayment({ reference: 'R-age' })
       service.clock.advance(5_000)
       await at(page, `payments/${payment_id}`)
-      const present = page.locator('[aria-current=step] time')
-      const age = async () =>
-        /\((\d+)\s(second|minute)s?\sago\)$/.exec((await present.textContent()) ?? '')
-      const [, seconds, unit] = (await age()) ?? []
-      assert.ok(Number(seconds) >= 5 && unit === 'second', `${await present.textContent()}`)
+      const present = (await page.textContent('[aria-current=step] time')) ?? ''
+      const [, seconds] = /\((\d+)\sseconds\sago\)$/.exec(present) ?? []
+      assert.ok(Number(seconds) >= 5, present)
       await page.clock.fastForward(120_000)
-      await page
-        .getByText(/\(2\sminutes\sago\)/)
-        .first()
-        .waitFor()
-      const created = page.locator('.farthing-timeline time').first()
-      assert.match(
-        (await created.getAttribute('title')) ?? '',
-        /^2026-09-14T08:20:\d\d\.\d{3}Z, 2 minutes ago$/,
-      )
+      const older = page.getByText(/\(2\sminutes\sago\)/)
+      await older.first().waitFor()
+      const created = (await page.getAttribute('.farthing-timeline time', 'title')) ?? ''
+      assert.match(created, /^2026-09-14T08:20:\d\d\.\d{3}Z, 2 minutes ago$/)
     }))
 
   test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
@@ -126,9 +122,7 @@ describe('A page of the console that is open', () => {
       await status.getByText(/^Changed \d+ s ago/).waitFor()
       await status.getByRole('link', { name: 'Show' }).click()
       await page.getByText('GET /v1/payments').first().waitFor()
-      const { browser: other } = await enter(service)
-      const [name = '', value = ''] = other.cookie?.split('=') ?? []
-      await context.addCookies([{ name, value, url: service.baseUrl }])
+      await bringSession(context, service.baseUrl, (await enter(service)).browser.cookie)
       await nextLook(page)
       await status.getByText('You are now in another account.').waitFor()
       await at(page, 'payments')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { shareBrowser, type Visitor, visitInOneWindow } from '../support/browser.ts'
+import { bringSession, shareBrowser, visitInOneWindow } from '../support/browser.ts'
 import { deciding, hex, signatureIn } from '../support/checking-receivers.ts'
 import { type Client, createClient } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
@@ -53,8 +53,7 @@ function personAt(page: Page) {
 
 type Person = ReturnType<typeof personAt>
 
-type Task = {
-  name: string
+type Needs = {
   clicks: number
   fields?: number
   script?: true
@@ -62,8 +61,9 @@ type Task = {
   from?: string
   /** Makes what there is before. */
   prepare?: (api: Client, t: TestContext) => Promise<unknown>
-  run: (person: Person, api: Client) => Promise<unknown>
 }
+
+type Task = [name: string, needs: Needs, run: (person: Person, api: Client) => Promise<unknown>]
 
 /** What the receiver of the account computes, what it should compute, and what it got. */
 let compute = (_: string) => ''
@@ -85,23 +85,21 @@ const paid = (api: Client) =>
 const named = (reference: string) => (api: Client) => api.createPayment({ reference })
 
 const tasks: Task[] = [
-  {
-    name: 'from the front page to a payment that is paid',
-    clicks: 3,
-    fields: 1,
-    run: async ({ click, fill, shows }, { key = '' }) => {
+  [
+    'from the front page to a payment that is paid',
+    { clicks: 3, fields: 1 },
+    async ({ click, fill, shows }, { key = '' }) => {
       await click('#make-payment')
       await fill('#key', key)
       await click('#sign-in')
       await click('#ready-paid')
       await shows(/Payment of £14\.50 success/, 'h1')
     },
-  },
-  {
-    name: 'from home through the payment pages and back',
-    clicks: 5,
-    from: '',
-    run: async ({ click, choose, shows }) => {
+  ],
+  [
+    'from home through the payment pages and back',
+    { clicks: 5, from: '' },
+    async ({ click, choose, shows }) => {
       await click('a:has-text("Make a payment")')
       await click('#create')
       await click('a:has-text("Open the payment page")')
@@ -110,142 +108,118 @@ const tasks: Task[] = [
       await click('#confirm')
       await shows(/You are back\s+The payment has ended: success/)
     },
-  },
-  {
-    name: 'why a receiver refuses messages',
-    clicks: 2,
-    from: 'payments',
-    prepare: refusing,
-    run: async ({ click, shows }) => {
+  ],
+  [
+    'why a receiver refuses messages',
+    { clicks: 2, from: 'payments', prepare: refusing },
+    async ({ click, shows }) => {
       await click('a:has-text("1 failed")')
       await click('#ask-receiver')
       await shows(/the key with a newline at its end/, '#asked')
     },
-  },
-  {
-    name: 'what is wrong with the value that a receiver computed',
-    clicks: 3,
-    fields: 1,
-    from: 'payments',
-    prepare: refusing,
-    run: async ({ click, fill, shows }) => {
+  ],
+  [
+    'what is wrong with the value that a receiver computed',
+    { clicks: 3, fields: 1, from: 'payments', prepare: refusing },
+    async ({ click, fill, shows }) => {
       await click('a:has-text("1 failed")')
       await click('a:has-text("Compare signatures")')
       await fill('#computed', compute(received[0]?.body ?? ''))
       await click('#analyse')
       await shows(/newline/, '#result')
     },
-  },
-  {
-    name: 'all failed messages once more, now that the receiver is mended',
-    clicks: 1,
-    from: '',
-    prepare: refusing,
-    run: async ({ click, page, shows }) => {
+  ],
+  [
+    'all failed messages once more, now that the receiver is mended',
+    { clicks: 1, from: '', prepare: refusing },
+    async ({ click, page, shows }) => {
       compute = right
       await click('button:has-text("Send all failed again")')
       await shows(/are being sent again/)
       while (!/1 of 1, 1 was accepted/.test(await page.innerText('#resent'))) await page.reload()
     },
-  },
-  {
-    name: 'a payment by a part of its reference',
-    clicks: 2,
-    fields: 1,
-    from: 'payments',
-    prepare: named('Market stall 7'),
-    run: async ({ click, fill, shows }) => {
+  ],
+  [
+    'a payment by a part of its reference',
+    { clicks: 2, fields: 1, from: 'payments', prepare: named('Market stall 7') },
+    async ({ click, fill, shows }) => {
       await fill('#q', 'stall')
       await click('#search')
       await click('a:has-text("Market stall 7")')
       await shows(/Payment of/, 'h1')
     },
-  },
-  {
-    name: 'the request that made a payment, as curl',
-    clicks: 2,
-    from: 'payments',
-    prepare: named('R-request'),
-    run: async ({ click, shows }) => {
+  ],
+  [
+    'the request that made a payment, as curl',
+    { clicks: 2, from: 'payments', prepare: named('R-request') },
+    async ({ click, shows }) => {
       await click('a:has-text("R-request")')
       await click('a:has-text("POST /v1/payments")')
       await shows(/curl .*"reference":"R-request"/s)
     },
-  },
-  {
-    name: 'a summary for a colleague',
-    clicks: 2,
-    script: true,
-    from: 'payments',
-    prepare: named('R-summary'),
-    run: async ({ click, press, page }) => {
+  ],
+  [
+    'a summary for a colleague',
+    { clicks: 2, script: true, from: 'payments', prepare: named('R-summary') },
+    async ({ click, press, page }) => {
       await click('a:has-text("R-summary")')
       await press('button:has-text("Copy summary")')
       await page.getByText('Copied', { exact: false }).waitFor()
       const copied = await page.evaluate('navigator.clipboard.readText()')
       assert.match(String(copied), /^R-summary: £46\.50, created/)
     },
-  },
-  {
-    name: 'a refund in pounds',
-    clicks: 2,
-    fields: 1,
-    from: 'payments',
-    prepare: paid,
-    run: async ({ click, fill, shows }) => {
+  ],
+  [
+    'a refund in pounds',
+    { clicks: 2, fields: 1, from: 'payments', prepare: paid },
+    async ({ click, fill, shows }) => {
       await click('a:has-text("R-paid")')
       await fill('#amount', '10')
       await click('#refund')
       await shows(/A refund of £10\.00 is submitted\./)
     },
-  },
-  {
-    name: 'a cancellation by the API',
-    clicks: 2,
-    from: 'payments',
-    prepare: named('R-open'),
-    run: async ({ click, shows }) => {
+  ],
+  [
+    'a cancellation by the API',
+    { clicks: 2, from: 'payments', prepare: named('R-open') },
+    async ({ click, shows }) => {
       await click('a:has-text("R-open")')
       await click('#cancel')
       await shows(/The payment was cancelled through the API \(P0040\)\./)
     },
-  },
-  {
-    name: 'a payment that changes while its list follows',
-    clicks: 1,
-    script: true,
-    from: 'payments',
-    prepare: named('R-follow'),
-    run: async ({ press, page }, api) => {
+  ],
+  [
+    'a payment that changes while its list follows',
+    { clicks: 1, script: true, from: 'payments', prepare: named('R-follow') },
+    async ({ press, page }, api) => {
       await press('.farthing-follow input')
       const { body } = await api.get('/v1/payments?reference=R-follow')
       await api.post(`/v1/payments/${body.results[0].payment_id}/cancel`)
       await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor()
     },
-  },
-  {
-    name: 'refused requests as they come',
-    clicks: 2,
-    script: true,
-    from: 'requests',
-    prepare: api => api.get('/v1/payments'),
-    run: async ({ click, press, page }, api) => {
+  ],
+  [
+    'refused requests as they come',
+    { clicks: 2, script: true, from: 'requests', prepare: api => api.get('/v1/payments') },
+    async ({ click, press, page }, api) => {
       await click('a:has-text("Only refused")')
       await press('.farthing-follow input')
       await api.get('/v1/payments/unknown')
       await page.getByText('404').first().waitFor()
       assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
     },
-  },
-  {
-    name: 'the payments of a test account, and back to the own account',
-    clicks: 4,
-    from: 'payments',
-    prepare: async api => {
-      const { body } = await ask(service, api, 'accounts', {})
-      await createClient(service.baseUrls, body.key).createPayment({ reference: 'R-inner' })
+  ],
+  [
+    'the payments of a test account, and back to the own account',
+    {
+      clicks: 4,
+      from: 'payments',
+      prepare: async api => {
+        const { body } = await ask(service, api, 'accounts', {})
+        await createClient(service.baseUrls, body.key).createPayment({ reference: 'R-inner' })
+      },
     },
-    run: async ({ click, shows }) => {
+    async ({ click, shows }) => {
       await click('.farthing-account a')
       await click('a:has-text("Look inside")')
       await click('nav[aria-label=Menu] a:has-text("Payments")')
@@ -253,13 +227,11 @@ const tasks: Task[] = [
       await click('a:has-text("back to")')
       await shows(/Home/, 'h1')
     },
-  },
-  {
-    name: 'a week later, the next payment declined, a situation of production, and a test account ended',
-    clicks: 7,
-    from: '',
-    prepare: api => ask(service, api, 'accounts', { name: 'task' }),
-    run: async ({ click, press, select, shows }) => {
+  ],
+  [
+    'a week later, the next payment declined, a situation of production, and a test account ended',
+    { clicks: 7, from: '', prepare: api => ask(service, api, 'accounts', { name: 'task' }) },
+    async ({ click, press, select, shows }) => {
       await click('.farthing-account a')
       await click('#advance-3')
       await shows(/The clock is moved/)
@@ -273,13 +245,11 @@ const tasks: Task[] = [
       await click('#too-many-requests-429')
       await shows(/It is planned/)
     },
-  },
-  {
-    name: 'an agreement that is set up, and a payment that is taken with it',
-    clicks: 7,
-    fields: 2,
-    from: '',
-    run: async ({ click, fill, shows }) => {
+  ],
+  [
+    'an agreement that is set up, and a payment that is taken with it',
+    { clicks: 7, fields: 2, from: '' },
+    async ({ click, fill, shows }) => {
       await click('nav[aria-label=Menu] a:has-text("Agreements")')
       await click('#make-agreement')
       await fill('#reference', 'CLUB-1')
@@ -293,26 +263,21 @@ const tasks: Task[] = [
       await click('#sign-out')
       await shows(/Sign in/, 'h1')
     },
-  },
+  ],
 ]
 
-/** Opens a page of the console, signed in. */
-async function openAs(api: Client, { page, context }: Visitor, path: string) {
-  const [name = '', value = ''] = (await signIn(service, api)).cookie?.split('=') ?? []
-  await context.addCookies([{ name, value, url: service.baseUrl }])
-  await page.goto(`${service.baseUrl}/console/${path}`)
-}
-
 describe('Tasks in the console', () => {
-  for (const { name, clicks, fields = 0, script, from, prepare, run } of tasks)
+  for (const [name, { clicks, fields = 0, script, from, prepare }, run] of tasks)
     test(`${name} (clicks: ${clicks}, fields: ${fields})`, t =>
-      (script ? withScript : withoutScript)(async visitor => {
-        const { page, context } = visitor
+      (script ? withScript : withoutScript)(async ({ page, context }) => {
         const api = await service.newAccount()
         await prepare?.(api, t)
         if (script) await context.grantPermissions(['clipboard-read', 'clipboard-write'])
         if (from === undefined) await page.goto(service.baseUrl)
-        else await openAs(api, visitor, from)
+        else {
+          await bringSession(context, service.baseUrl, (await signIn(service, api)).cookie)
+          await page.goto(`${service.baseUrl}/console/${from}`)
+        }
         const person = personAt(page)
         await run(person, api)
         assert.deepEqual(person.taken, { clicks, fields })

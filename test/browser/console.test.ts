@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pages } from '../../src/tools/console/pages.ts'
+import { createAgreement, setUpPayment } from '../support/agreements.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
   hiddenWidth,
   look,
+  press,
   shareBrowser,
   styleOf,
   type Visitor,
@@ -14,7 +16,7 @@ import {
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
-import { addressesOf, openDetails, pageStates, press, useAs } from '../support/console-pages.ts'
+import { addressesOf, openDetails, pageStates, useAs } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { ask } from '../support/control.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -36,11 +38,8 @@ before(async () => {
   service = await startService('sqlite', { ...receiving, control: true })
   api = await service.newAccount()
   shelf = await fillAccount(service, api)
-  agreement = (await api.post('/v1/agreements', { reference: 'CLUB-31', description: 'Club' })).body
-  open = await api.createPayment({
-    reference: 'R-open',
-    set_up_agreement: agreement.agreement_id,
-  })
+  agreement = await createAgreement(api)
+  open = await setUpPayment(api, agreement, { reference: 'R-open' })
   for (const _ of [1, 2]) ended = (await ask(service, api, 'accounts', {})).body.account
   await ask(service, api, `accounts/${ended}`, undefined, 'DELETE')
   addressOf = await addressesOf(service, api, { shelf, agreement })
@@ -67,6 +66,13 @@ const states = pageStates(at, () => ({ shelf, open, agreement, ended }))
 const findings = async (page: Page): Promise<string[]> =>
   (await axe(page)).filter(
     found => !/content is too short to determine|only non-text characters/.test(found),
+  )
+
+/** The most pixels that are cut off at the right of these elements. */
+const cutIn = (page: Page, selector: string) =>
+  look<number>(
+    page,
+    `Math.max(...[...document.querySelectorAll('${selector}')].map(each => each.scrollWidth - each.clientWidth))`,
   )
 
 async function assertAccessible(page: Page): Promise<void> {
@@ -118,20 +124,18 @@ describe('The console', () => {
       const stops: string[] = []
       while (stops.at(-2) !== 'scroll' && stops.length < 40) {
         await page.keyboard.press('Tab')
-        stops.push(
-          await look<string>(
-            page,
-            '(({ id, tagName, textContent, className }) => id || (className === "farthing-scroll" ? "scroll" : tagName + " " + textContent.trim()))(document.activeElement)',
-          ),
-        )
-        const shown = await look<boolean>(
+        const [stop, isShown] = await look<[string, boolean]>(
           page,
-          `(() => {
-          const { outlineStyle, boxShadow, backgroundColor } = getComputedStyle(document.activeElement)
-          return outlineStyle !== 'none' || boxShadow !== 'none' || backgroundColor === 'rgb(255, 221, 0)'
-        })()`,
+          `(({ id, tagName, textContent, className }) => {
+            const { outlineStyle, boxShadow, backgroundColor } = getComputedStyle(document.activeElement)
+            return [
+              id || (className === 'farthing-scroll' ? 'scroll' : tagName + ' ' + textContent.trim()),
+              outlineStyle !== 'none' || boxShadow !== 'none' || backgroundColor === 'rgb(255, 221, 0)',
+            ]
+          })(document.activeElement)`,
         )
-        assert.ok(shown, stops.at(-1) ?? '')
+        stops.push(stop)
+        assert.ok(isShown, stop)
       }
       const links = await page.locator('nav[aria-label=Menu] a').allTextContents()
       assert.deepEqual(stops.slice(0, -1), [
@@ -192,11 +196,7 @@ describe('The console', () => {
         [`webhooks/${shelf.archive.external_id}`, ''],
       ] as const) {
         await at(page, path)
-        const hidden = await look<number>(
-          page,
-          `Math.max(...[...document.querySelectorAll('.farthing-scroll:has(table)')].map(each => each.scrollWidth - each.clientWidth))`,
-        )
-        assert.equal(hidden, 0, path)
+        assert.equal(await cutIn(page, '.farthing-scroll:has(table)'), 0, path)
         const heads = await look<string[]>(
           page,
           `[...document.querySelectorAll('.farthing-scroll:has(.farthing-leads) tbody tr:not(.farthing-note)')].map(row => {
@@ -207,11 +207,8 @@ describe('The console', () => {
         assert.ok(heads.length > 0 && heads.every(head => head === first), `${path}: ${heads}`)
       }
       await at(page, `messages/${shelf.failed[0]?.webhook_message_id}`)
-      const cut = await look<number>(
-        page,
-        `Math.max(...[...document.querySelectorAll('pre')].map(each => each.scrollWidth - each.clientWidth))`,
-      )
-      assert.equal(cut, 0, 'a listing wraps, so it needs no focus to be scrolled')
+      // A listing wraps, so it needs no focus to be scrolled.
+      assert.equal(await cutIn(page, 'pre'), 0)
     }))
 
   test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>

@@ -11,6 +11,8 @@ import {
   type Visitor,
   visitInOneWindow,
 } from '../support/browser.ts'
+import { createClient } from '../support/client.ts'
+import { read } from '../support/journeys.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const screens = {
@@ -41,12 +43,12 @@ async function expand(page: Page, id: string): Promise<void> {
   await operation(page, id).getByRole('button', { name: 'Try it out' }).click()
 }
 
-async function authorise(page: Page, key: string): Promise<void> {
+/** Opens the dialog for the key. */
+async function openDialog(page: Page) {
   await page.locator('.auth-wrapper .authorize').first().click()
   const dialog = page.locator('.dialog-ux')
-  await dialog.locator('input').fill(key)
-  await dialog.getByRole('button', { name: 'Authorize' }).click()
-  await dialog.locator('.btn-done').click()
+  await dialog.waitFor()
+  return dialog
 }
 
 /** Executes the expanded operation and returns the status and the body that the page shows. */
@@ -59,10 +61,8 @@ async function execute(page: Page, id: string) {
   const status = response.locator('.response-col_status')
   // The page shows an earlier response until it has drawn this one.
   await status.getByText(`${received.status()}`).waitFor()
-  return {
-    status: await status.innerText(),
-    text: await response.locator('pre').first().innerText(),
-  }
+  const text = await response.locator('pre').first().innerText()
+  return { status: await status.innerText(), body: JSON.parse(text) }
 }
 
 /** Waits until an element is at the top of the window. Scripts of Swagger UI scroll smoothly. */
@@ -110,34 +110,28 @@ describe('The viewer on /docs', () => {
   test('A request without a key shows the 401, and with one it creates a payment, at the origin of the page', async () => {
     await expand(page, CREATE)
     const refused = await execute(page, CREATE)
-    assert.equal(refused.status, '401')
-    assert.equal(JSON.parse(refused.text).code, 'P0910')
-    await authorise(page, KEY)
-    const { status, text } = await execute(page, CREATE)
+    assert.deepEqual([refused.status, refused.body.code], ['401', 'P0910'])
+    const dialog = await openDialog(page)
+    await dialog.locator('input').fill(KEY)
+    await dialog.getByRole('button', { name: 'Authorize' }).click()
+    await dialog.locator('.btn-done').click()
+    const { status, body } = await execute(page, CREATE)
     assert.equal(status, '201')
-    const { payment_id, _links } = JSON.parse(text)
-    assert.match(_links.next_url.href, /^https:\/\/pay\.example\.org\/secure\//)
-    const answer = await fetch(`${configured.baseUrl}/v1/payments/${payment_id}`, {
-      headers: { Authorization: `Bearer ${KEY}` },
-    })
-    assert.equal(answer.status, 200)
+    assert.match(body._links.next_url.href, /^https:\/\/pay\.example\.org\/secure\//)
+    await read(createClient(configured.baseUrls, KEY), body)
     const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie])'
     assert.equal(await look(page, stored), '[{},{},""]')
   })
 
   test('The viewer is accessible and fits on a desktop and a phone, with forms, a response and the Authorize dialog open', async () => {
     for (const id of ['Payments-searchPayments', 'Webhooks-deleteWebhook']) await expand(page, id)
-    await page.locator('.auth-wrapper .authorize').first().click()
-    await page.locator('.dialog-ux').waitFor()
+    await openDialog(page)
     for (const viewport of Object.values(screens)) {
       await page.setViewportSize(viewport)
       assert.equal(await hiddenWidth(page), 0)
     }
-    const found = await axe(page)
-    assert.deepEqual(
-      found.filter(text => !accepted.test(text)),
-      [],
-    )
+    const found = (await axe(page)).filter(text => !accepted.test(text))
+    assert.deepEqual(found, [])
   })
 
   test('The viewer has sent all its requests to the origin of the page and logged no error', () => {
@@ -147,26 +141,24 @@ describe('The viewer on /docs', () => {
   })
 })
 
-describe('The pages about the service in a browser', () => {
-  test('The front page is accessible and fits on every screen', () =>
-    inWindow(async ({ page, complaints }) => {
-      await page.goto(service.baseUrl)
-      for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
-        await page.setViewportSize(viewport)
-        assert.equal(await hiddenWidth(page), 0)
-      }
-      assert.deepEqual(await axe(page), [])
-      assert.deepEqual(complaints, [])
-    }))
+test('The front page is accessible and fits on every screen', () =>
+  inWindow(async ({ page, complaints }) => {
+    await page.goto(service.baseUrl)
+    for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
+      await page.setViewportSize(viewport)
+      assert.equal(await hiddenWidth(page), 0)
+    }
+    assert.deepEqual(await axe(page), [])
+    assert.deepEqual(complaints, [])
+  }))
 
-  test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
-    withoutScript(async ({ page }) => {
-      await page.goto(service.baseUrl)
-      await page.getByRole('link', { name: 'API documentation' }).click()
-      assert.equal(await page.title(), 'API documentation – Farthing payments')
-      await page.getByRole('link', { name: 'front page', exact: true }).click()
-      assert.equal(await page.title(), 'Farthing payments')
-      await page.getByRole('link', { name: 'openapi.json' }).click()
-      assert.match(await page.innerText('body'), /"openapi":\s*"3\.1\.0"/)
-    }))
-})
+test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
+  withoutScript(async ({ page }) => {
+    await page.goto(service.baseUrl)
+    await page.getByRole('link', { name: 'API documentation' }).click()
+    assert.equal(await page.title(), 'API documentation – Farthing payments')
+    await page.getByRole('link', { name: 'front page', exact: true }).click()
+    assert.equal(await page.title(), 'Farthing payments')
+    await page.getByRole('link', { name: 'openapi.json' }).click()
+    assert.match(await page.innerText('body'), /"openapi":\s*"3\.1\.0"/)
+  }))

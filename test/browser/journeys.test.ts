@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Send } from '../../src/core/ports.ts'
 import { messages } from '../../src/pay/hosted/pages.ts'
 import { shareBrowser, type Visitor, visit, visitInOneWindow } from '../support/browser.ts'
@@ -12,6 +12,7 @@ import { type Service, startService } from '../support/service.ts'
 
 const SITE = 'receiver.test'
 const OTHER_SITE = 'other.receiver.test'
+const PAID = ['created', 'started', 'submitted', 'success']
 
 let service: Service
 let api: Client
@@ -21,8 +22,13 @@ let otherSite: Receiver
 /** A site that speaks http only, and is in FARTHING_RETURN_HOSTS. */
 let plainSite: Receiver
 
-const welcome = ({ response }: Answer) =>
-  response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Back</title><h1>Back')
+/** A site whose path /onward leads to this address. */
+const leadingTo = (address: () => string) => ({
+  onRequest: ({ request, response }: Answer) => {
+    if (request.path === '/onward') response.writeHead(302, { location: address() }).end()
+    else response.setHeader('Content-Type', 'text/html').end('<!doctype html><h1>Back')
+  },
+})
 
 /** Sending a webhook message ends when this promise does. Confirm waits for it. */
 let deliveries = Promise.resolve()
@@ -33,34 +39,22 @@ const send: Send = async () => {
 const browser = shareBrowser()
 
 before(async () => {
-  plainSite = await startReceiver({
-    plain: true,
-    onRequest(answer) {
-      if (answer.request.path !== '/onward') return welcome(answer)
-      answer.response.writeHead(302, { location: `http://127.0.0.1:${plainSite.port}/third` }).end()
-    },
-  })
+  const plain = leadingTo(() => `http://127.0.0.1:${plainSite.port}/third`)
+  plainSite = await startReceiver({ plain: true, ...plain })
   const FARTHING_RETURN_HOSTS = `localhost:${plainSite.port}`
   service = await startService('sqlite', { send, env: { FARTHING_RETURN_HOSTS } })
   api = await service.newAccount()
-  otherSite = await startReceiver({ onRequest: welcome })
-  site = await startReceiver({
-    onRequest(answer) {
-      if (!answer.request.path.startsWith('/onward')) return welcome(answer)
-      const location = `https://${OTHER_SITE}:${otherSite.port}/third?from=second`
-      answer.response.writeHead(302, { location }).end()
-    },
-  })
+  otherSite = await startReceiver(leadingTo(() => returnUrl()))
+  site = await startReceiver(leadingTo(third))
 })
 
 after(async () => {
-  await site?.close()
-  await otherSite?.close()
-  await plainSite?.close()
+  for (const each of [site, otherSite, plainSite]) await each?.close()
   await service?.stop()
 })
 
 const returnUrl = (path = '/paid/41?pitch=22') => `https://${SITE}:${site.port}${path}`
+const third = () => `https://${OTHER_SITE}:${otherSite.port}/third?from=second`
 const newPayment = (language: Language, fields = {}) =>
   paymentIn(api, language, { return_url: returnUrl(), ...fields })
 
@@ -106,101 +100,89 @@ for (const [language, javaScriptEnabled] of [
       await page.click('#confirm')
       await page.waitForURL(returnUrl())
       assert.equal(await heading(visitor), 'Back')
-      const statuses = ['created', 'started', 'submitted', 'success']
-      assert.deepEqual(await statusesOf(api, payment), statuses)
+      assert.deepEqual(await statusesOf(api, payment), PAID)
       assert.deepEqual(visitor.complaints, [])
     }))
 }
 
-describe('The content security policy', () => {
-  test('The browser may follow the redirect after Confirm to return_url and from there to a third site, over http if its host is in FARTHING_RETURN_HOSTS', () =>
-    inWindow(async ({ page, complaints }) => {
-      const { port } = plainSite
-      for (const [return_url, third] of [
-        [returnUrl('/onward'), `https://${OTHER_SITE}:${otherSite.port}/third?from=second`],
-        [`http://localhost:${port}/onward`, `http://127.0.0.1:${port}/third`],
-      ] as const) {
-        await page.goto(pageOf(await newPayment('en', { return_url })))
-        await choose(page, 'success')
-        await page.click('#confirm')
-        await page.waitForURL(third)
-      }
-      assert.deepEqual(complaints, [])
-    }))
-})
-
-describe('Going back, reloading and pressing twice', () => {
-  test('A user can go back from the confirm page and choose again', () =>
-    inWindow(async visitor => {
-      const { page } = visitor
-      const payment = await newPayment('en')
-      await page.goto(pageOf(payment))
-      await choose(page, 'success')
-      await page.goBack()
-      assert.equal(await heading(visitor), messages.en.details.heading)
-      await choose(page, 'declined')
-      assert.equal(await heading(visitor), messages.en.declined.heading)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-    }))
-
-  test('Going back after Confirm requests the page again, which redirects to return_url', () =>
-    inWindow(async ({ page, requests }) => {
-      const payment = await newPayment('en')
-      await page.goto(pageOf(payment))
+test('The policy of the pages lets the browser follow the redirect after Confirm to return_url and from there to a third site, over http if its host is in FARTHING_RETURN_HOSTS', () =>
+  inWindow(async ({ page, complaints }) => {
+    const { port } = plainSite
+    for (const [return_url, end] of [
+      [returnUrl('/onward'), third()],
+      [`http://localhost:${port}/onward`, `http://127.0.0.1:${port}/third`],
+    ] as const) {
+      await page.goto(pageOf(await newPayment('en', { return_url })))
       await choose(page, 'success')
       await page.click('#confirm')
-      await page.waitForURL(returnUrl())
-      const before = requests.length
-      await page.goBack()
-      assert.equal(page.url(), returnUrl())
-      assert.deepEqual(requests.slice(before, before + 2), [
-        `GET ${pageOf(payment)}/confirm`,
-        `GET ${returnUrl()}`,
-      ])
-      assert.equal((await statusesOf(api, payment)).length, 4)
-    }))
+      await page.waitForURL(end)
+    }
+    assert.deepEqual(complaints, [])
+  }))
 
-  test('A page that the browser restores from its back-forward cache reloads itself', () =>
-    inWindow(async ({ page }) => {
-      const payment = await newPayment('en')
+test('A user can go back from the confirm page and choose again', () =>
+  inWindow(async visitor => {
+    const { page } = visitor
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await page.goBack()
+    assert.equal(await heading(visitor), messages.en.details.heading)
+    await choose(page, 'declined')
+    assert.equal(await heading(visitor), messages.en.declined.heading)
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+  }))
+
+test('Going back after Confirm requests the page again, which redirects to return_url', () =>
+  inWindow(async ({ page, requests }) => {
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await page.click('#confirm')
+    await page.waitForURL(returnUrl())
+    const before = requests.length
+    await page.goBack()
+    assert.equal(page.url(), returnUrl())
+    const asked = [`GET ${pageOf(payment)}/confirm`, `GET ${returnUrl()}`]
+    assert.deepEqual(requests.slice(before, before + 2), asked)
+    assert.deepEqual(await statusesOf(api, payment), PAID)
+  }))
+
+test('A page that the browser restores from its back-forward cache reloads itself', () =>
+  inWindow(async ({ page }) => {
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await api.postForm(`${pageOf(payment)}/confirm`, {})
+    // A browser fires this event when it restores a page. Under a test it keeps none.
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
+    await page.waitForURL(returnUrl())
+  }))
+
+for (const javaScriptEnabled of [true, false])
+  test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
+    visit(browser(), { javaScriptEnabled }, async ({ page, requests }) => {
+      const impatient = await service.newAccount()
+      await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
+      const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
+      const confirm = `POST ${pageOf(payment)}/confirm`
+      // The script ignores a second press within a second. The clock of the page stands still.
+      await page.clock.install()
       await page.goto(pageOf(payment))
       await choose(page, 'success')
-      await api.postForm(`${pageOf(payment)}/confirm`, {})
-      // A browser fires this event when it restores a page. Under a test it keeps none.
-      await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
-      await page.waitForURL(returnUrl())
+      await page.clock.pauseAt(Date.now() + 60_000)
+      const { promise: delivery, resolve: deliver } = Promise.withResolvers<void>()
+      deliveries = delivery
+      const { x, y } = (await page.locator('#confirm').boundingBox())!
+      const pressConfirm = () => page.mouse.click(x + 5, y + 5)
+      // waitForURL would fail, because the second press aborts the request of the first.
+      const paid = page.waitForEvent('load')
+      await Promise.all([page.waitForRequest(/confirm$/), pressConfirm()])
+      await pressConfirm()
+      deliver()
+      await paid
+      assert.equal(page.url(), returnUrl())
+      const confirms = requests.filter(request => request === confirm)
+      assert.equal(confirms.length, javaScriptEnabled ? 1 : 2)
+      assert.deepEqual(await statusesOf(impatient, payment), PAID)
     }))
-
-  for (const javaScriptEnabled of [true, false])
-    test(`A second press of Confirm has no effect (${javaScriptEnabled ? 'with script, which sends one POST' : 'without script, two POSTs'})`, () =>
-      visit(browser(), { javaScriptEnabled }, async ({ page, requests }) => {
-        const impatient = await service.newAccount()
-        await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
-        const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
-        const confirm = `POST ${pageOf(payment)}/confirm`
-        // The script ignores a second press within a second. The clock of the page stands still.
-        await page.clock.install()
-        await page.goto(pageOf(payment))
-        await choose(page, 'success')
-        await page.clock.pauseAt(Date.now() + 60_000)
-        const { promise: delivery, resolve: deliver } = Promise.withResolvers<void>()
-        deliveries = delivery
-        const { x, y } = (await page.locator('#confirm').boundingBox())!
-        const pressConfirm = () => page.mouse.click(x + 5, y + 5)
-        // waitForURL would fail, because the second press aborts the request of the first.
-        const paid = page.waitForEvent('load')
-        await Promise.all([page.waitForRequest(/confirm$/), pressConfirm()])
-        await pressConfirm()
-        deliver()
-        await paid
-        assert.equal(page.url(), returnUrl())
-        const confirms = requests.filter(request => request === confirm)
-        assert.equal(confirms.length, javaScriptEnabled ? 1 : 2)
-        assert.deepEqual(await statusesOf(impatient, payment), [
-          'created',
-          'started',
-          'submitted',
-          'success',
-        ])
-      }))
-})

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { look, shareBrowser, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { ask } from '../support/control.ts'
 import { showState } from '../support/page-states.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { type Answer, startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = shareBrowser()
@@ -20,81 +20,69 @@ after(() => service?.stop())
 
 const inWindow = visitInOneWindow(browser)
 
-describe('Pages in a browser', () => {
-  test('No page requests anything from other origins, stores anything or logs an error', () =>
-    inWindow(async ({ page, context, requests, complaints }) => {
-      for (const state of ['details-error', 'confirm', 'declined', 'not-found']) {
-        requests.length = 0
-        await showState(page, api, state, 'en')
-        assert.ok(requests.length > 0)
-        for (const request of requests)
-          assert.ok(request.split(' ')[1]?.startsWith(`${service.baseUrl}/`), `${state} ${request}`)
-        assert.deepEqual(await context.cookies(), [], state)
-        const kept = await look<number[]>(
-          page,
-          `Promise.all([
-          localStorage.length,
-          sessionStorage.length,
-          caches.keys().then(keys => keys.length),
-          indexedDB.databases().then(databases => databases.length),
-          navigator.serviceWorker.getRegistrations().then(workers => workers.length),
-        ])`,
-        )
-        assert.deepEqual(kept, [0, 0, 0, 0, 0], state)
-        assert.deepEqual(complaints, [], state)
-      }
-    }))
-})
+/** How much of each kind the page has stored. */
+const STORED = `Promise.all([
+  localStorage.length,
+  sessionStorage.length,
+  caches.keys().then(keys => keys.length),
+  indexedDB.databases().then(databases => databases.length),
+  navigator.serviceWorker.getRegistrations().then(workers => workers.length),
+])`
 
-describe('The console over plain http', () => {
-  // Chromium sends Sec-Fetch-Site to localhost and to https addresses only.
-  const at = (url: string, name: string) => url.replace(/\/\/[^:/]+/, `//${name}.receiver.test`)
+test('No page requests anything from other origins, stores anything or logs an error', () =>
+  inWindow(async ({ page, context, requests, complaints }) => {
+    for (const state of ['details-error', 'confirm', 'declined', 'not-found']) {
+      requests.length = 0
+      await showState(page, api, state, 'en')
+      assert.ok(requests.length > 0)
+      for (const request of requests)
+        assert.ok(request.split(' ')[1]?.startsWith(`${service.baseUrl}/`), `${state} ${request}`)
+      assert.deepEqual(await context.cookies(), [], state)
+      assert.deepEqual(await look<number[]>(page, STORED), [0, 0, 0, 0, 0], state)
+      assert.deepEqual(complaints, [], state)
+    }
+  }))
 
-  test('a page of another site signs no browser in, and a link of farthing open does', t =>
-    visit(browser(), {}, async ({ page, context }) => {
-      const home = at(service.baseUrl, 'farthing')
-      const { body } = await ask(service, api, 'enter', {})
-      const code = new URL(body.url).searchParams.get('code') ?? ''
-      const form = (path: string, name: string, value: string) =>
-        `<form method="post" action="${home}/console/${path}"><input name="${name}" value="${value}"></form><script>document.forms[0].submit()</script>`
-      const enter = form('enter', 'code', code)
-      const framed = (form: string) =>
-        `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc='${form}'></iframe>`
-      const secretive = '<meta name="referrer" content="no-referrer">'
-      const signIn = form('sign-in', 'key', api.key ?? '')
-      const attacks = [enter, signIn].flatMap(attack => [
-        attack,
-        secretive + attack,
-        framed(attack),
-        framed(attack.replace('method', 'target="_top" method')),
-      ])
-      const site = await startReceiver({
-        plain: true,
-        onRequest: ({ request, response }) =>
-          response
-            .setHeader('Content-Type', 'text/html')
-            .end(attacks[Number(request.path.slice(1))]),
-      })
-      t.after(site.close)
-      for (const [nth, attack] of attacks.entries()) {
-        // A tab of its own, which stays open: Chromium forgets a close or an address that comes while it commits a page.
-        const tab = await context.newPage()
-        const answered = tab.waitForResponse(
-          response => response.request().method() === 'POST' && response.url().startsWith(home),
-        )
-        await tab.goto(new URL(`/${nth}`, at(site.url, 'other')).href, { waitUntil: 'commit' })
-        const answer = await answered
-        assert.equal((await answer.request().allHeaders())['sec-fetch-site'], undefined)
-        assert.equal(answer.status(), 403, attack)
-        assert.deepEqual(await context.cookies(), [], attack)
-      }
-      await page.goto(at(body.url, 'farthing'))
-      await page.click('#enter')
-      await page.waitForURL(`${home}/console`)
-      const cookies = await context.cookies()
-      assert.deepEqual(
-        cookies.map(({ name }) => name),
-        ['farthing_console'],
+// Chromium sends Sec-Fetch-Site to localhost and to https addresses only.
+const at = (url: string, name: string) => url.replace(/\/\/[^:/]+/, `//${name}.receiver.test`)
+
+test('a page of another site signs no browser in, and a link of farthing open does', t =>
+  visit(browser(), {}, async ({ page, context }) => {
+    const home = at(service.baseUrl, 'farthing')
+    const { body } = await ask(service, api, 'enter', {})
+    const code = new URL(body.url).searchParams.get('code') ?? ''
+    const form = (path: string, name: string, value: string) =>
+      `<form method="post" action="${home}/console/${path}"><input name="${name}" value="${value}"></form><script>document.forms[0].submit()</script>`
+    const enter = form('enter', 'code', code)
+    const framed = (form: string) =>
+      `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc='${form}'></iframe>`
+    const secretive = '<meta name="referrer" content="no-referrer">'
+    const signIn = form('sign-in', 'key', api.key ?? '')
+    const attacks = [enter, signIn].flatMap(attack => [
+      attack,
+      secretive + attack,
+      framed(attack),
+      framed(attack.replace('method', 'target="_top" method')),
+    ])
+    const onRequest = ({ request, response }: Answer) =>
+      response.setHeader('Content-Type', 'text/html').end(attacks[Number(request.path.slice(1))])
+    const site = await startReceiver({ plain: true, onRequest })
+    t.after(site.close)
+    for (const [nth, attack] of attacks.entries()) {
+      // A tab of its own, which stays open: Chromium forgets a close or an address that comes while it commits a page.
+      const tab = await context.newPage()
+      const answered = tab.waitForResponse(
+        response => response.request().method() === 'POST' && response.url().startsWith(home),
       )
-    }))
-})
+      await tab.goto(new URL(`/${nth}`, at(site.url, 'other')).href, { waitUntil: 'commit' })
+      const answer = await answered
+      assert.equal((await answer.request().allHeaders())['sec-fetch-site'], undefined)
+      assert.equal(answer.status(), 403, attack)
+      assert.deepEqual(await context.cookies(), [], attack)
+    }
+    await page.goto(at(body.url, 'farthing'))
+    await page.click('#enter')
+    await page.waitForURL(`${home}/console`)
+    const [cookie, ...others] = await context.cookies()
+    assert.deepEqual([cookie?.name, others], ['farthing_console', []])
+  }))

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assets } from '../../src/platform/web/assets.ts'
-import { elementsOf, type Found, only, tagged } from '../hosted/document.ts'
+import { classed, elementsOf, type Found, only, tagged } from '../hosted/document.ts'
 import { type Answer, type Body, createClient } from '../support/client.ts'
 import { ask } from '../support/control.ts'
 import { onOneDatabase } from '../support/service.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
-
-const withClass = (name: string) => (element: Found) =>
-  element.attributes.class?.split(' ').includes(name) ?? false
 
 onOneDatabase('The pages about the service', service => {
   let document: Body
@@ -100,7 +97,7 @@ onOneDatabase('The pages about the service', service => {
   })
 
   test('/ shows how to make a first payment, and the payment can be made', async () => {
-    const [listing] = page('/').filter(withClass('farthing-listing'))
+    const [listing] = page('/').filter(classed('farthing-listing'))
     const [, body = ''] = /-d '(\{.*\})'/s.exec(listing?.text ?? '') ?? []
     const api = await service().newAccount()
     const answer = await api.post('/v1/payments', JSON.parse(body))

@@ -1,6 +1,6 @@
 /** Every component has the markup of the macro of GOV.UK Frontend with its name. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import nunjucks from 'nunjucks'
 import { assets } from '../../src/platform/web/assets.ts'
 import {
@@ -30,7 +30,7 @@ import {
   select,
   textarea,
 } from '../../src/platform/web/form-components.ts'
-import { html } from '../../src/platform/web/html.ts'
+import { type Html, html } from '../../src/platform/web/html.ts'
 import { page } from '../../src/platform/web/layout.ts'
 import { normalise } from './document.ts'
 
@@ -47,20 +47,20 @@ function macro(component: string, params: object): string {
   return official.renderString(source, { params })
 }
 
-type Made = { toString(): string }
-
-function same(ours: Made, theirs: string): void {
+const same = (ours: Html | string, theirs: string): void =>
   assert.equal(normalise(ours.toString()), normalise(theirs))
-}
 
 /** A component, and what the macro gets for the same. */
-type Pair = [ours: Made, params: object]
+type Pair = [ours: Html, params: object]
+
+/** What the macros call a text, a hint, a legend or a label. */
+const text = { text: hard }
 
 const amount = { format: 'numeric', attributes: { 'data-label': 'Amount' } }
 const status = { attributes: { 'data-label': 'Status' } }
 const ourTable = {
   caption: hard,
-  columns: [{ text: hard }, { text: 'Amount', numeric: true }, { text: 'Status' }],
+  columns: [text, { text: 'Amount', numeric: true }, { text: 'Status' }],
   rows: [
     [hard, '£5', html`<b>x</b>`],
     ['b', '£6', ''],
@@ -70,9 +70,9 @@ const theirTable = {
   caption: hard,
   classes: 'farthing-cards',
   firstCellIsHeader: true,
-  head: [{ text: hard }, { text: 'Amount', format: 'numeric' }, { text: 'Status' }],
+  head: [text, { text: 'Amount', format: 'numeric' }, { text: 'Status' }],
   rows: [
-    [{ text: hard }, { text: '£5', ...amount }, { html: '<b>x</b>', ...status }],
+    [text, { text: '£5', ...amount }, { html: '<b>x</b>', ...status }],
     [{ text: 'b' }, { text: '£6', ...amount }, { text: '', ...status }],
   ],
 }
@@ -83,21 +83,30 @@ const ourRadios = {
   hint: hard,
   items: [
     { value: 'one', text: hard, hint: hard },
-    { value: 'two', text: 'Two', hint: 'Second' },
     { divider: 'or' },
-    { value: 'four', text: 'Four', hint: 'Last' },
+    { value: 'three', text: 'Three', hint: 'Last' },
   ],
 }
 const theirRadios = {
   name: 'scenario',
   fieldset: { legend: { text: hard, classes: 'govuk-fieldset__legend--m' } },
-  hint: { text: hard },
+  hint: text,
   items: [
-    { value: 'one', text: hard, hint: { text: hard } },
-    { value: 'two', text: 'Two', hint: { text: 'Second' } },
+    { value: 'one', text: hard, hint: text },
     { divider: 'or' },
-    { value: 'four', text: 'Four', hint: { text: 'Last' } },
+    { value: 'three', text: 'Three', hint: { text: 'Last' } },
   ],
+}
+const wrong = { text: hard, prefix: 'Gwall' }
+const theirWrong = { text: hard, visuallyHiddenText: 'Gwall' }
+
+const ourSummary = { id: 'a', key: hard, value: hard }
+const theirSummary = { key: text, value: { html: `<bdi id="a">${escaped}</bdi>` } }
+const total = { id: 'b', key: 'b', value: html`one<br>two`, emphasised: true }
+const theirTotal = {
+  key: { text: 'b' },
+  value: { html: '<bdi id="b">one<br>two</bdi>' },
+  classes: 'farthing-total',
 }
 
 const errorList = [
@@ -106,6 +115,8 @@ const errorList = [
 ]
 const back = 'https://example.org/back?a=1&b="2"'
 const press = { text: hard, id: 'confirm' }
+const theirPress = { ...press, preventDoubleClick: true }
+const cancel = { name: 'scenario', value: 'cancel' }
 const [newer, older] = ['payments?after=1&q="', 'payments?before=2']
 const boxes = ['a', 'b'].map(value => ({ value, text: hard, hint: hard, checked: value === 'b' }))
 
@@ -115,65 +126,30 @@ const components: Record<string, Pair[]> = {
     [phaseBanner(hard, hard), { tag: { text: hard, classes: 'govuk-tag--orange' }, text: hard }],
   ],
   'summary-list': [
+    [summaryList([ourSummary, total]), { rows: [theirSummary, theirTotal] }],
     [
-      summaryList([
-        { id: 'a', key: hard, value: hard },
-        { id: 'b', key: 'b', value: html`one<br>two`, emphasised: true },
-      ]),
-      {
-        rows: [
-          { key: { text: hard }, value: { html: `<bdi id="a">${escaped}</bdi>` } },
-          {
-            key: { text: 'b' },
-            value: { html: '<bdi id="b">one<br>two</bdi>' },
-            classes: 'farthing-total',
-          },
-        ],
-      },
-    ],
-    [
-      summaryCard(hard, [{ id: 'a', key: hard, value: hard }]),
-      {
-        card: { title: { text: hard, headingLevel: 3 } },
-        rows: [{ key: { text: hard }, value: { html: `<bdi id="a">${escaped}</bdi>` } }],
-      },
+      summaryCard(hard, [ourSummary]),
+      { card: { title: { text: hard, headingLevel: 3 } }, rows: [theirSummary] },
     ],
   ],
   'error-summary': [[errorSummary(hard, errorList), { titleText: hard, errorList }]],
-  'error-message': [
-    [
-      errorMessage('x-error', { text: hard, prefix: 'Gwall' }),
-      { id: 'x-error', text: hard, visuallyHiddenText: 'Gwall' },
-    ],
-  ],
+  'error-message': [[errorMessage('x-error', wrong), { id: 'x-error', ...theirWrong }]],
   radios: [
     [radios(ourRadios), theirRadios],
-    [
-      radios({ ...ourRadios, error: { text: hard, prefix: 'Gwall' } }),
-      { ...theirRadios, errorMessage: { text: hard, visuallyHiddenText: 'Gwall' } },
-    ],
+    [radios({ ...ourRadios, error: wrong }), { ...theirRadios, errorMessage: theirWrong }],
   ],
   button: [
-    [button(press), { ...press, preventDoubleClick: true }],
+    [button(press), theirPress],
     [
-      button({ ...press, field: { name: 'scenario', value: 'cancel' }, secondary: true }),
-      {
-        ...press,
-        name: 'scenario',
-        value: 'cancel',
-        classes: 'govuk-button--secondary',
-        preventDoubleClick: true,
-      },
+      button({ ...press, field: cancel, secondary: true }),
+      { ...theirPress, ...cancel, classes: 'govuk-button--secondary' },
     ],
-    [
-      button({ ...press, form: 'cancel' }),
-      { ...press, preventDoubleClick: true, attributes: { form: 'cancel' } },
-    ],
+    [button({ ...press, form: 'cancel' }), { ...theirPress, attributes: { form: 'cancel' } }],
     [buttonLink('return-url', hard, back), { text: hard, href: back, id: 'return-url' }],
   ],
   tag: [
-    [tag(hard), { text: hard }],
-    [tag(hard, 'red'), { text: hard, classes: 'govuk-tag--red' }],
+    [tag(hard), text],
+    [tag(hard, 'red'), { ...text, classes: 'govuk-tag--red' }],
   ],
   table: [
     [
@@ -216,121 +192,113 @@ const components: Record<string, Pair[]> = {
     ],
   ],
   'notification-banner': [
-    [notificationBanner(hard), { text: hard }],
-    [notificationBanner(hard, { success: true }), { text: hard, type: 'success' }],
+    [notificationBanner(hard), text],
+    [notificationBanner(hard, { success: true }), { ...text, type: 'success' }],
   ],
-  'inset-text': [[insetText(hard), { text: hard }]],
+  'inset-text': [[insetText(hard), text]],
   checkboxes: [
     ...[true, false].map((checked): Pair => {
-      const item = { value: 'true', text: hard, hint: { text: hard }, checked }
+      const item = { value: 'true', text: hard, hint: text, checked }
       const ours = checkbox({ name: 'box', label: hard, hint: hard, checked })
       return [ours, { name: 'box', items: [item] }]
     }),
     ...[undefined, hard].map((error): Pair => {
       const params = {
         name: 'boxes',
-        fieldset: { legend: { text: hard } },
-        ...(error && { errorMessage: { text: error } }),
-        items: boxes.map(item => ({ ...item, hint: { text: hard } })),
+        fieldset: { legend: text },
+        ...(error && { errorMessage: text }),
+        items: boxes.map(item => ({ ...item, hint: text })),
       }
       return [checkboxes({ name: 'boxes', legend: hard, error, items: boxes }), params]
     }),
   ],
 }
 
-describe('Components and the macros of GOV.UK Frontend', () => {
-  for (const [component, pairs] of Object.entries(components))
-    it(`The component ${component} has the markup of the official macro`, () => {
-      for (const [ours, params] of pairs) same(ours, macro(component, params))
-    })
-
-  it('The generic header has the markup of the official macro, with plain text in place of the link', () => {
-    const theirs = macro('generic-header', { logoText: hard, classes: 'farthing-header' })
-    const link = /<a href="\/" class="govuk-generic-header__homepage-link">([\s\S]*?)<\/a>/
-    assert.match(theirs, link)
-    same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
+for (const [component, pairs] of Object.entries(components))
+  it(`The component ${component} has the markup of the official macro`, () => {
+    for (const [ours, params] of pairs) same(ours, macro(component, params))
   })
 
-  it('A note in a table is a cell of the official macro that spans the row', () => {
-    const columns = [{ text: 'a' }, { text: 'b' }]
-    const theirs = macro('table', {
-      caption: hard,
-      captionClasses: 'govuk-visually-hidden',
-      classes: 'farthing-cards',
-      head: columns,
-      rows: [[{ text: hard, colspan: 2 }]],
-    })
-    const row = /(<tbody[^>]*>\s*<tr class="govuk-table__row)/
-    const ours = table({ caption: hard, columns, rows: [{ note: hard }] })
-    same(ours, theirs.replace(row, '$1 farthing-note'))
+it('The generic header has the markup of the official macro, with plain text in place of the link', () => {
+  const theirs = macro('generic-header', { logoText: hard, classes: 'farthing-header' })
+  const link = /<a href="\/" class="govuk-generic-header__homepage-link">([\s\S]*?)<\/a>/
+  assert.match(theirs, link)
+  same(genericHeader(hard), theirs.replace(link, '<span class="farthing-header__name">$1</span>'))
+})
+
+it('A note in a table is a cell of the official macro that spans the row', () => {
+  const columns = [{ text: 'a' }, { text: 'b' }]
+  const theirs = macro('table', {
+    caption: hard,
+    captionClasses: 'govuk-visually-hidden',
+    classes: 'farthing-cards',
+    head: columns,
+    rows: [[{ ...text, colspan: 2 }]],
+  })
+  const row = /(<tbody[^>]*>\s*<tr class="govuk-table__row)/
+  const ours = table({ caption: hard, columns, rows: [{ note: hard }] })
+  same(ours, theirs.replace(row, '$1 farthing-note'))
+})
+
+const fields = {
+  plain: [{}, {}],
+  'with a hint and an error': [
+    { hint: hard, error: hard },
+    { hint: text, errorMessage: text },
+  ],
+  'with an error': [{ error: hard }, { errorMessage: text }],
+} as const
+for (const [kind, [ours, theirs]] of Object.entries(fields))
+  it(`Fields have the markup of the official macros: ${kind}`, () => {
+    const field = { name: 'key', label: hard, ...ours }
+    const params = { id: 'key', name: 'key', label: text, ...theirs }
+    const typed = { ...params, spellcheck: false }
+    same(input(field), macro('input', typed))
+    const filled = {
+      value: hard,
+      type: 'password',
+      autocomplete: 'current-password',
+      inputmode: 'numeric',
+    } as const
+    same(
+      input({ ...field, ...filled, width: 10 }),
+      macro('input', { ...typed, ...filled, classes: 'govuk-input--width-10' }),
+    )
+    const options = Object.entries({ '': 'All', b: hard })
+    const chosen = { items: options.map(([value, text]) => ({ value, text })), value: 'b' }
+    same(select({ ...field, options, value: 'b' }), macro('select', { ...params, ...chosen }))
+    const long = { value: hard, rows: 9 }
+    same(textarea({ ...field, ...long }), macro('textarea', { ...typed, ...long }))
+    same(fileUpload(field), macro('file-upload', params))
   })
 
-  const [label, name] = [{ text: hard }, 'key']
-  const fields = {
-    plain: [{}, {}],
-    'with a hint and an error': [
-      { hint: hard, error: hard },
-      { hint: { text: hard }, errorMessage: { text: hard } },
-    ],
-    'with an error': [{ error: hard }, { errorMessage: { text: hard } }],
-  } as const
-  for (const [kind, [ours, theirs]] of Object.entries(fields))
-    it(`Fields have the markup of the official macros: ${kind}`, () => {
-      const field = { name, label: hard, ...ours }
-      const params = { id: name, name, label, ...theirs }
-      same(input(field), macro('input', { ...params, spellcheck: false }))
-      const filled = { value: hard, type: 'password', autocomplete: 'current-password' } as const
-      same(
-        input({ ...field, ...filled, inputmode: 'numeric', width: 10 }),
-        macro('input', {
-          ...params,
-          ...filled,
-          inputmode: 'numeric',
-          spellcheck: false,
-          classes: 'govuk-input--width-10',
-        }),
-      )
-      const options = Object.entries({ '': 'All', b: hard })
-      const items = options.map(([value, text]) => ({ value, text }))
-      same(
-        select({ ...field, options, value: 'b' }),
-        macro('select', { ...params, items, value: 'b' }),
-      )
-      same(
-        textarea({ ...field, value: hard, rows: 9 }),
-        macro('textarea', { ...params, value: hard, rows: 9, spellcheck: false }),
-      )
-      same(fileUpload(field), macro('file-upload', params))
-    })
-
-  it('The page has the markup of the official template without its inline script, header and footer', () => {
-    const source = `{% extends "govuk/template.njk" %}
-      {% block pageTitle %}{{ title }}{% endblock %}
-      {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
-        <script type="module" src="/assets/{{ assets.js }}"></script>{% endblock %}
-      {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
-      {% block govukHeader %}{{ header | safe }}{% endblock %}
-      {% block headerEnd %}{{ banner | safe }}{% endblock %}
-      {% block content %}<h1>{{ title }}</h1>{% endblock %}
-      {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
-    const theirs = official.renderString(source, {
-      title: hard,
-      assets,
-      footer: hard,
-      themeColor: '#1b2a33',
-      header: genericHeader(hard).toString(),
-      banner: phaseBanner(hard, hard).toString(),
-    })
-    const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
-    assert.match(theirs, inlineScript)
-    const shell = {
-      basePath: '',
-      language: 'en',
-      serviceName: hard,
-      skipLink: 'Skip to main content',
-      banner: { tag: hard, text: hard },
-      footer: hard,
-    }
-    same(page(shell, hard, html`<h1>${hard}</h1>`), theirs.replace(inlineScript, ''))
+it('The page has the markup of the official template without its inline script, header and footer', () => {
+  const source = `{% extends "govuk/template.njk" %}
+    {% block pageTitle %}{{ title }}{% endblock %}
+    {% block head %}<link rel="stylesheet" href="/assets/{{ assets.css }}">
+      <script type="module" src="/assets/{{ assets.js }}"></script>{% endblock %}
+    {% block headIcons %}<link rel="icon" sizes="any" href="/assets/{{ assets.icon }}" type="image/svg+xml">{% endblock %}
+    {% block govukHeader %}{{ header | safe }}{% endblock %}
+    {% block headerEnd %}{{ banner | safe }}{% endblock %}
+    {% block content %}<h1>{{ title }}</h1>{% endblock %}
+    {% block govukFooter %}<div class="farthing-footer"><div class="govuk-width-container"><p class="farthing-footer__text">{{ footer }}</p></div></div>{% endblock %}`
+  const theirs = official.renderString(source, {
+    title: hard,
+    assets,
+    footer: hard,
+    themeColor: '#1b2a33',
+    header: genericHeader(hard).toString(),
+    banner: phaseBanner(hard, hard).toString(),
   })
+  const inlineScript = /<script>document\.body\.className[\s\S]*?<\/script>/
+  assert.match(theirs, inlineScript)
+  const shell = {
+    basePath: '',
+    language: 'en',
+    serviceName: hard,
+    skipLink: 'Skip to main content',
+    banner: { tag: hard, text: hard },
+    footer: hard,
+  }
+  same(page(shell, hard, html`<h1>${hard}</h1>`), theirs.replace(inlineScript, ''))
 })

@@ -37,6 +37,9 @@ export function only(elements: Found[], condition: (element: Found) => boolean):
 
 export const withId = (id: string) => (element: Found) => element.attributes.id === id
 export const tagged = (tag: string) => (element: Found) => element.tag === tag
+/** Those that have this class, whatever others they have. */
+export const classed = (name: string) => (element: Found) =>
+  (element.attributes.class ?? '').split(' ').includes(name)
 
 /**
  * Normalises HTML for a comparison: one line for each start tag and each text. It ignores the order of

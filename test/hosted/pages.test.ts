@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { confirmPage, detailsPage, errorPage, messages } from '../../src/pay/hosted/pages.ts'
 import { choices } from '../../src/pay/payments/payment.ts'
-import { elementsOf, type Found, only, tagged, withId } from './document.ts'
+import { classed, elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, site } from './examples.ts'
-
-const languages = ['en', 'cy'] as const
 
 /** The keys and values of all summary lists of a page. */
 function rows(elements: Found[]): Record<string, string> {
@@ -49,27 +47,19 @@ describe('The details page', () => {
 
   it('The picker has every scenario and none is preselected', () => {
     const inputs = page().filter(element => element.attributes.type === 'radio')
-    assert.deepEqual(
-      inputs.map(({ attributes }) => [attributes.id, attributes.name, attributes.value]),
-      [
-        ['scenario', 'scenario', 'success'],
-        ['scenario-2', 'scenario', 'declined'],
-        ['scenario-3', 'scenario', 'error'],
-        ['scenario-5', 'scenario', 'cancel'],
-      ],
-    )
-    assert.deepEqual(
-      inputs.map(({ attributes }) => attributes.value),
-      choices,
-    )
-    assert.ok(!inputs.some(({ attributes }) => 'checked' in attributes))
+    const said = (name: string) => inputs.map(({ attributes }) => attributes[name])
+    assert.deepEqual(said('id'), ['scenario', 'scenario-2', 'scenario-3', 'scenario-5'])
+    assert.deepEqual(said('name'), Array(4).fill('scenario'))
+    assert.deepEqual(said('value'), ['success', 'declined', 'error', 'cancel'])
+    assert.deepEqual(said('value'), choices)
+    assert.deepEqual(said('checked'), Array(4).fill(undefined))
   })
 
   it('On a Welsh page the statuses, which are English words, are marked as English', () => {
     for (const delayed_capture of [false, true]) {
       const elements = page({ delayed_capture, language: 'cy' })
       const statuses = elements
-        .filter(({ attributes }) => attributes.class?.includes('govuk-radios__hint'))
+        .filter(classed('govuk-radios__hint'))
         .map(({ inside }) => only(inside, ({ attributes }) => attributes.lang === 'en').text)
       const first = delayed_capture ? 'capturable' : 'success'
       assert.deepEqual(statuses, [first, 'failed', 'error', 'failed'])
@@ -80,24 +70,20 @@ describe('The details page', () => {
     const elements = page()
     const forms = elements.filter(tagged('form'))
     const post = { method: 'post', action: '/farthing/secure/abc' }
-    assert.deepEqual(
-      forms.map(({ attributes }) => attributes),
-      [post, { id: 'cancel', ...post }],
-    )
-    for (const { inside } of forms) {
-      const hidden = only(inside, element => element.attributes.type === 'hidden').attributes
-      assert.deepEqual(hidden, { type: 'hidden', name: 'step', value: 'details' })
+    const hidden = { type: 'hidden', name: 'step', value: 'details' }
+    for (const [nth, { attributes, inside }] of forms.entries()) {
+      assert.deepEqual(attributes, nth === 0 ? post : { id: 'cancel', ...post })
+      const found = only(inside, element => element.attributes.type === 'hidden')
+      assert.deepEqual(found.attributes, hidden)
     }
+    assert.equal(forms.length, 2)
     assert.equal(only(forms[0]!.inside, withId('submit-card-details')).text, 'Continue')
-    const cancel = only(elements, withId('cancel-payment'))
-    assert.equal(cancel.text, 'Cancel payment')
-    assert.deepEqual(
-      [cancel.attributes.form, cancel.attributes.name, cancel.attributes.value],
-      ['cancel', 'scenario', 'cancel'],
-    )
+    const { text, attributes } = only(elements, withId('cancel-payment'))
+    const { form: owner, name, value } = attributes
+    assert.deepEqual([text, owner, name, value], ['Cancel payment', 'cancel', 'scenario', 'cancel'])
   })
 
-  for (const language of languages)
+  for (const language of ['en', 'cy'] as const)
     it(`The error of a missing choice is in the title, the summary and the fieldset (${language})`, () => {
       const elements = page({ language }, true)
       const { nothingChosen, errorSummaryTitle, errorPrefix } = messages[language].details
@@ -119,12 +105,13 @@ describe('The confirm page', () => {
     elementsOf(confirmPage(site, { ...payment, email: person.email, card, ...more }, form))
 
   it('The confirm page shows the payment, the mock card and the payer', () => {
-    const cardRows = {
+    assert.deepEqual(rows(page()), {
+      ...summary,
       'Card type': 'Visa credit',
       'Card number': 'Ending in 4242',
       'Expiry date': '12/29',
-    }
-    assert.deepEqual(rows(page()), { ...summary, ...cardRows, ...payer })
+      ...payer,
+    })
   })
 
   it('The type of a card is left out if it is not known', () => {
@@ -149,17 +136,10 @@ describe('The confirm page', () => {
   })
 })
 
-describe('The error pages', () => {
-  it('The page not found says for how many days links work, in both languages', () => {
-    const source = errorPage(site, 404)
-    assert.match(source, /7 days/)
-    assert.match(source, /7 diwrnod/)
-  })
-
-  it('Each error status of the routes has a page of its own, and any other a general one', () => {
-    const sources = [400, 403, 404, 405, 413, 415, 500].map(status => errorPage(site, status))
-    assert.equal(new Set(sources).size, sources.length)
-    assert.equal(errorPage(site, 431), errorPage(site, 400))
-    assert.equal(errorPage(site, 503), errorPage(site, 500))
-  })
+it('Each error status of the routes has a page of its own, which for 404 says in both languages for how many days links work, and any other a general one', () => {
+  assert.match(errorPage(site, 404), /7 days.*7 diwrnod/s)
+  const sources = [400, 403, 404, 405, 413, 415, 500].map(status => errorPage(site, status))
+  assert.equal(new Set(sources).size, sources.length)
+  assert.equal(errorPage(site, 431), errorPage(site, 400))
+  assert.equal(errorPage(site, 503), errorPage(site, 500))
 })

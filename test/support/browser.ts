@@ -196,6 +196,16 @@ export async function look<T>(page: Page, expression: string): Promise<T> {
   return page.evaluate<T>(expression)
 }
 
+/** Presses a button and waits until the page to which it leads has loaded. */
+export const press = (page: Page, button: string): Promise<unknown> =>
+  Promise.all([page.waitForEvent('load'), page.click(button)])
+
+/** Signs in to a window with the cookie of a session. */
+export function bringSession(context: BrowserContext, url: string, cookie = ''): Promise<void> {
+  const [name = '', value = ''] = cookie.split('=')
+  return context.addCookies([{ name, value, url }])
+}
+
 /** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
 export const styleOf = (
   page: Page,

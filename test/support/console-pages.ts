@@ -1,7 +1,7 @@
 /** The pages of the console, and every state of them that differs in its parts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import type { Visitor } from './browser.ts'
+import { bringSession, press, type Visitor } from './browser.ts'
 import type { Body, Client } from './client.ts'
 import type { Shelf } from './console-states.ts'
 import { ask } from './control.ts'
@@ -39,15 +39,10 @@ export async function useAs(
   visitor: Visitor,
   use: (visitor: Visitor) => Promise<void>,
 ): Promise<void> {
-  const [name = '', value = ''] = session.split('=')
-  await visitor.context.addCookies([{ name, value, url: baseUrl }])
+  await bringSession(visitor.context, baseUrl, session)
   await use(visitor)
   assert.deepEqual(visitor.complaints, [])
 }
-
-/** Presses a button and waits for the page that it leads to. */
-export const press = (page: Page, selector: string) =>
-  Promise.all([page.waitForEvent('load'), page.click(selector)])
 
 /** Opens all details of a page, those within others too. */
 export const openDetails = (page: Page): Promise<void> =>

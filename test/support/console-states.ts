@@ -32,12 +32,10 @@ export async function fillAccount(service: Service, api: Client) {
   await api.delete(`/v1/webhooks/${old.external_id}`)
   tick()
   const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
-  const archive = await register({
-    callback_url: refusing.url,
-    description: 'Archive',
-    subscriptions,
-  })
-  const twin = await register({ callback_url: accepting.url, subscriptions })
+  const second = { callback_url: refusing.url, description: 'Archive', subscriptions }
+  const archive = await register(second)
+  // Has the address of `ledger`.
+  await register({ callback_url: accepting.url, subscriptions })
   const tried: Record<string, Body> = {}
   for (const scenario of ['success', 'declined']) {
     const payment = await api.createPayment({ reference: `R-${scenario}` })
@@ -62,15 +60,12 @@ export async function fillAccount(service: Service, api: Client) {
     ledger,
     /** Answers 401. */
     archive,
-    /** Has the address of `ledger`. */
-    twin,
-    deactivated: old,
     paid: tried.success,
     declined: tried.declined,
-    /** Newest first. */
+    /** Messages, newest first. */
     delivered: await history(api, ledger),
     failed: await history(api, archive),
-    /** A message of the webhook that was deactivated. */
+    /** A message of a webhook that was deactivated. */
     unsendable: (await history(api, old))[0],
     receivers: [accepting, refusing],
     close: () => Promise.all([accepting.close(), refusing.close()]),

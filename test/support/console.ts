@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Behaviour } from '../../src/core/account.ts'
-import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
+import { classed, elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Client } from './client.ts'
+import { ask } from './control.ts'
 import type { Service } from './service.ts'
 
 export type Shown = {
@@ -23,7 +24,7 @@ export type Console = ReturnType<typeof consoleOf>
 export type Fields = Record<string, string> | string[][] | FormData | string
 
 /** `status` is 304 if nothing has changed. */
-export type Look = { status: number; newer: number; ago: number | undefined }
+export type Look = { status: number; newer: number; ago: number }
 
 type Instances = Pick<Service, 'apps' | 'baseUrls'>
 
@@ -63,9 +64,8 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
       const { 'data-live': shown = '', 'data-account': account = '' } = attributes
       const asking = { 'If-None-Match': shown, 'Farthing-Account': account }
       const { status, headers } = await ask(path, { method: 'HEAD', headers: asking })
-      const ago = headers.get('farthing-ago')
-      const newer = Number(headers.get('farthing-newer'))
-      return { status, newer, ago: ago === null ? undefined : Number(ago) }
+      const said = (name: string) => Number(headers.get(`farthing-${name}`))
+      return { status, newer: said('newer'), ago: said('ago') }
     },
   }
 }
@@ -99,6 +99,12 @@ export function cookieIn({ headers }: Shown): string {
   return pair
 }
 
+/** The code of a link to enter, as farthing open prints it. */
+export async function codeOf(service: Instances, api: Client, to = 'payments'): Promise<string> {
+  const { body } = await ask(service, api, 'enter', { to })
+  return new URL(body.url).searchParams.get('code') ?? ''
+}
+
 /** Signs in with the key of a client. */
 export async function signIn(
   service: Instances,
@@ -126,25 +132,30 @@ export const elementWith = ({ elements }: Shown, id: string): Found => only(elem
 
 /** Where the first link with this text leads, from the root of the console; '' without one. */
 export function linkIn({ elements }: Shown, text: string | RegExp): string {
-  const fits = (shown: string) => (typeof text === 'string' ? shown === text : text.test(shown))
-  const link = elements.find(each => each.tag === 'a' && fits(textOf(each)))
-  return link?.attributes.href?.replace(/^(\.\.\/)+(console\/)?/, '') ?? ''
+  const fits = (said: string) => (typeof text === 'string' ? said === text : text.test(said))
+  const link = elements.filter(tagged('a')).find(each => fits(textOf(each)))
+  return link?.attributes.href?.replace(/^(\.\.\/)*(console\/)?/, '') ?? ''
 }
 
 /** The steps of a timeline, each as one text with single spaces. */
 export const stepsOf = ({ elements }: Shown): string[] =>
-  elements.filter(({ attributes }) => attributes.class === 'farthing-step').map(textOf)
+  elements.filter(classed('farthing-step')).map(textOf)
 
 /** The texts of the cells of the table with this caption, or of the first table, row by row, without the headings of days. */
 export function rowsOf({ elements }: Shown, caption?: string): string[][] {
-  const fits = ({ inside }: Found) => inside.find(tagged('caption'))?.text === caption
-  const table = elements.filter(tagged('table')).find(each => caption === undefined || fits(each))
+  const captionOf = ({ inside }: Found) => inside.find(tagged('caption'))?.text
+  const tables = elements.filter(tagged('table'))
+  const table = tables.find(each => caption === undefined || captionOf(each) === caption)
   const body = table?.inside.find(tagged('tbody'))
   return (body?.inside ?? [])
     .filter(tagged('tr'))
     .map(({ inside }) => inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
     .filter(([first = '']) => !DAY.test(first))
 }
+
+/** The texts of one column of the first table; the first column without `nth`. */
+export const columnOf = (page: Shown, nth = 0): string[] =>
+  rowsOf(page).map(cells => cells[nth] ?? '')
 
 /** The text of an element, with single spaces. */
 export const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()

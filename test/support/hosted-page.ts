@@ -29,31 +29,24 @@ export function met(answer: Answer): [status: number, where: string | null] {
   return [303, answer.headers.get('location')]
 }
 
-export type PageForm = { action: string; fields: [name: string, value: string][] }
+type Field = [name: string, value: string]
 
 /** The form that the button with this id submits, with its hidden fields and the field of the button. */
-export function formOf(answer: Answer, buttonId: string): PageForm {
-  const elements = elementsOf(answer.text)
+export function formOf({ text }: Answer, buttonId: string) {
+  const elements = elementsOf(text)
   const button = only(elements, withId(buttonId))
-  const holdsButton = (form: Found) => form.inside.some(withId(buttonId))
   const owner = button.attributes.form
-  const form = only(
-    elements.filter(tagged('form')),
-    owner === undefined ? holdsButton : withId(owner),
-  )
+  const isItsForm = ({ attributes, inside }: Found) =>
+    owner === undefined ? inside.some(withId(buttonId)) : attributes.id === owner
+  const form = only(elements.filter(tagged('form')), isItsForm)
   const hidden = form.inside.filter(({ attributes }) => attributes.type === 'hidden')
   const named = 'name' in button.attributes ? [...hidden, button] : hidden
-  const fields = named.map(({ attributes: { name = '', value = '' } }) => [name, value] as const)
-  return { action: form.attributes.action ?? '', fields: fields.map(([...pair]) => pair) }
+  const fields = named.map(({ attributes: { name = '', value = '' } }): Field => [name, value])
+  return { action: form.attributes.action ?? '', fields }
 }
 
 /** Submits the form of a button, with `choice` among its fields, as a browser without scripts does. */
-export function press(
-  client: Client,
-  answer: Answer,
-  buttonId: string,
-  choice: [name: string, value: string][] = [],
-): Promise<Answer> {
+export function press(client: Client, answer: Answer, buttonId: string, choice: Field[] = []) {
   const { action, fields } = formOf(answer, buttonId)
   return client.postForm(action, [...fields, ...choice])
 }

@@ -1,5 +1,6 @@
 /** The states of the hosted pages, and how a browser reaches each. */
 import type { Page } from 'playwright-core'
+import { press } from './browser.ts'
 import type { Body, Client } from './client.ts'
 
 export type Language = 'en' | 'cy'
@@ -21,14 +22,10 @@ export const person = {
 const descriptions = { en: 'Market pitch, week 38', cy: 'Llain farchnad, wythnos 38' }
 
 /** Creates a web payment whose pages are in this language. */
-export const paymentIn = (api: Client, language: Language, fields = {}): Promise<Body> =>
-  api.createPayment({
-    amount: 123_450,
-    description: descriptions[language],
-    language,
-    ...person,
-    ...fields,
-  })
+export const paymentIn = (api: Client, language: Language, fields = {}): Promise<Body> => {
+  const description = descriptions[language]
+  return api.createPayment({ amount: 123_450, description, language, ...person, ...fields })
+}
 
 /** Chooses a scenario on the details page and presses Continue. */
 export async function choose(page: Page, scenario: string): Promise<void> {
@@ -36,24 +33,15 @@ export async function choose(page: Page, scenario: string): Promise<void> {
   await press(page, '#submit-card-details')
 }
 
-/** Presses a button that leads to a page and waits until that page has loaded. */
-export async function press(page: Page, button: string): Promise<void> {
-  await Promise.all([page.waitForEvent('load'), page.click(button)])
-}
-
-type Way = (page: Page) => Promise<void>
-
 /** Each state by its name, with the way to it from the details page. */
-export const pageStates: Record<string, Way> = {
+export const pageStates: Record<string, (page: Page) => Promise<unknown>> = {
   details: async () => {},
   'details-error': page => press(page, '#submit-card-details'),
   confirm: page => choose(page, 'success'),
   cancelled: page => choose(page, 'cancel'),
   declined: page => choose(page, 'declined'),
   technical: page => choose(page, 'error'),
-  'not-found': async page => {
-    await page.goto(new URL('/secure/mistyped', page.url()).href)
-  },
+  'not-found': page => page.goto(new URL('/secure/mistyped', page.url()).href),
 }
 
 /** Creates a payment and brings the browser to a state of its pages. */
@@ -63,9 +51,7 @@ export async function showState(
   state: string,
   language: Language,
 ): Promise<void> {
-  const way = pageStates[state]
-  if (!way) throw new Error(`no state of the pages is called ${state}`)
-  const payment = await paymentIn(api, language)
-  await page.goto(payment._links.next_url.href)
-  await way(page)
+  const { _links } = await paymentIn(api, language)
+  await page.goto(_links.next_url.href)
+  await pageStates[state]!(page)
 }

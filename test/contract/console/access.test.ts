@@ -3,27 +3,22 @@ import { test } from 'node:test'
 import { readSeal } from '../../../src/platform/accounts/seal.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { pages } from '../../../src/tools/console/pages.ts'
-import { type Body, type Client, sendUnchecked } from '../../support/client.ts'
+import { type Body, sendUnchecked } from '../../support/client.ts'
 import {
+  codeOf,
   consoleOf,
   cookieIn,
   elementWith,
   headingOf,
+  linkIn,
   type Shown,
   signIn,
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import {
-  onEveryDatabase,
-  onOneDatabase,
-  type SharedService,
-  startService,
-} from '../../support/service.ts'
+import { onEveryDatabase, onOneDatabase, startService } from '../../support/service.ts'
 
-const codeOf = async (service: SharedService, api: Client, to = 'payments'): Promise<string> => {
-  const { body } = await ask(service, api, 'enter', { to })
-  return new URL(body.url).searchParams.get('code') ?? ''
-}
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 const toIn = ({ elements }: Shown) =>
   elements.find(({ attributes }) => attributes.name === 'to')?.attributes.value
@@ -68,28 +63,26 @@ onEveryDatabase('Entering the console', service => {
     const api = await service().newAccount()
     const other = await signIn(service(), await service().newAccount())
     const browser = await signIn(service(), api)
-    const [, value = ''] = browser.cookie?.split('=') ?? []
+    const [value = '', otherValue = ''] = [browser, other].map(
+      ({ cookie }) => cookie?.split('=')[1],
+    )
     const code = await codeOf(service(), api)
-    const [mac = ''] = value.split('.').slice(-1)
-    const [otherMac = ''] = other.cookie?.split('.').slice(-1) ?? []
-    const sealed = readSeal(value)
+    const { expires = 0 } = readSeal(value) ?? {}
     for (const wrong of [
       code,
-      value.replace(mac, otherMac),
-      value.replace(mac, '0'.repeat(64)),
-      value.replace(/^[^.]+/, other.cookie?.split('=')[1]?.split('.')[0] ?? ''),
-      value.replace(String(sealed?.expires), String(Number(sealed?.expires) + 1)),
+      value.replace(/[^.]+$/, otherValue.split('.').at(-1) ?? ''),
+      value.replace(/[^.]+$/, '0'.repeat(64)),
+      value.replace(/^[^.]+/, otherValue.split('.')[0] ?? ''),
+      value.replace(`${expires}`, `${expires + 1}`),
       `${value}0`,
       value.slice(0, -1),
       '%',
       '',
       'a.b.1.c',
-    ])
-      assert.equal(
-        (await consoleOf(service(), `farthing_console=${wrong}`).get('payments')).status,
-        303,
-        wrong,
-      )
+    ]) {
+      const page = await consoleOf(service(), `farthing_console=${wrong}`).get('payments')
+      assert.equal(page.status, 303, wrong)
+    }
     assert.equal((await stranger().post('enter', { code: value })).status, 401)
     const both = consoleOf(service(), `farthing_console=x; other=1; ${browser.cookie}`)
     assert.equal((await both.get('payments')).status, 200)
@@ -171,9 +164,8 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
       const page = await stranger().get(`sign-in?${new URLSearchParams({ to })}`)
       assert.deepEqual([page.status, toIn(page)], [200, ''], to)
     }
-    const twice = 'payments?q=a?b'
-    const { location } = await stranger().post('sign-in', { key, to: twice })
-    assert.equal(location, twice)
+    const to = 'payments?q=a?b'
+    assert.equal((await stranger().post('sign-in', { key, to })).location, to)
   })
 
   test('an address has at most 2 KB of a request', async () => {
@@ -188,12 +180,10 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
     const pages = new Set<string>()
     for (const key of ['', ' ', 'api_test_nobody', 'é'.repeat(300), "' or 1=1 --"]) {
       const page = await stranger().post('sign-in', { key })
-      const { status, html, headers } = page
-      assert.equal(status, 401)
-      assert.equal(headers.get('set-cookie'), null)
+      assert.deepEqual([page.status, page.headers.get('set-cookie')], [401, null])
       const error = 'Error: This key is not known here. Ask whoever runs Farthing for one'
       assert.equal(elementWith(page, 'key-error').text, error)
-      pages.add(html)
+      pages.add(page.html)
     }
     assert.equal(pages.size, 1)
     assert.equal((await stranger().post('sign-in')).status, 401)
@@ -224,8 +214,7 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
     ])
       for (const path of ['sign-in', 'sign-out', 'enter']) {
         const answer = await browser.post(path, { key, code }, headers)
-        assert.equal(answer.status, 403, path)
-        assert.equal(answer.headers.get('set-cookie'), null)
+        assert.deepEqual([answer.status, answer.headers.get('set-cookie')], [403, null], path)
         assert.match(answer.text, /sent from another site/)
       }
     const [own = ''] = service().baseUrls
@@ -233,11 +222,8 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
     assert.equal((await stranger().post('sign-in', { key }, accepted)).status, 303)
     // A name that was made to mean 127.0.0.1 brings no cookie.
     const rebinding = { headers: { Host: 'evil.example' } }
-    const rebound = await sendUnchecked(`${own}/console/payments`, rebinding)
-    assert.deepEqual(
-      [rebound.status, rebound.headers.get('location')],
-      [303, 'sign-in?to=payments'],
-    )
+    const { status, headers } = await sendUnchecked(`${own}/console/payments`, rebinding)
+    assert.deepEqual([status, headers.get('location')], [303, 'sign-in?to=payments'])
   })
 
   test('every page has the headers of the console, and so has every error', async () => {
@@ -258,15 +244,11 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
       assert.equal(headers.get('referrer-policy'), 'same-origin')
       assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin')
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
-      assert.equal(
-        headers.get('content-security-policy'),
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-      )
+      assert.equal(headers.get('content-security-policy'), POLICY)
     }
     const page = await browser.get('no-such-page')
     assert.match(page.text, /Page not found/)
-    const leads = page.elements.find(({ text, tag }) => tag === 'a' && text === 'home page')
-    assert.equal(leads?.attributes.href, '../console')
+    assert.equal(linkIn(page, 'home page'), 'console')
   })
 })
 
@@ -287,10 +269,8 @@ for (const control of [false, true])
     if (!control) return
     const { payment_id } = await api.createPayment()
     const { body } = await ask(off, api, `requests?payment_id=${payment_id}`)
-    assert.deepEqual(
-      body.results.map((each: Body) => [each.operation, each.answer.body.payment_id]),
-      [['createPayment', payment_id]],
-    )
+    const operations = body.results.map(({ operation }: Body) => operation)
+    assert.deepEqual(operations, ['createPayment'])
     assert.deepEqual((await ask(off, api, 'messages')).body.results, [])
     for (const path of ['enter', 'listeners'])
       assert.equal((await ask(off, api, path, { to: '', name: 'laptop' })).status, 404, path)

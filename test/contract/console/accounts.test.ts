@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { DAY } from '../../../src/core/time.ts'
-import { tagged } from '../../hosted/document.ts'
+import { pages } from '../../../src/tools/console/pages.ts'
+import { classed, tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { createClient, webPayment } from '../../support/client.ts'
 import {
@@ -19,8 +20,11 @@ import {
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
+import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, history, receiving, subscribe } from '../../support/subscriber.ts'
+
+const LIST = 'Test accounts, newest first'
 
 onEveryDatabase('Accounts in the console', { ...receiving, control: true }, service => {
   const start = async () => {
@@ -29,8 +33,16 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       const { body } = await ask(service(), entered.api, 'accounts', fields)
       return { name: body.account as string, api: createClient(service().baseUrls, body.key) }
     }
-    return { ...entered, made }
+    const end = ({ name }: { name: string }) =>
+      ask(service(), entered.api, `accounts/${name}`, undefined, 'DELETE')
+    return { ...entered, made, end }
   }
+  /** Deletes what can no longer be read, five minutes after its end. */
+  const deleteEnded = () => {
+    service().clock.advance(5 * 60_000 + 1)
+    return deleteEndedRooms(service().database, service().clock.now())
+  }
+
   test('a parent makes a test account, whose key works and is shown once, comes back with one click, and ends it', async () => {
     const { api, browser, name, made } = await start()
     const inner = `${name}-team`
@@ -84,17 +96,14 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       assert.equal((await api.post('/v1/payments', { ...webPayment, amount: 0 })).status, status)
       for (const path of ['', '/payments', '/accounts']) {
         const { elements } = await browser.get(`a/${name}-${inner}${path}`)
-        const [header] = elements.filter(({ attributes }) =>
-          attributes.class?.includes('farthing-account'),
-        )
+        const header = elements.find(classed('farthing-account'))
         assert.match(header?.text ?? '', new RegExp(`Behaviour: ${behaviour}`), path)
       }
       const home = await browser.get(`a/${name}-${inner}`)
       assert.match(home.text, new RegExp(`Behaviour: ${behaviour}\\. This account answers`))
     }
-    const rows = (await browser.get('accounts')).elements.filter(tagged('tr'))
-    const row = rows.find(({ text }) => text.includes(`${name}-b`))
-    assert.match(row?.text ?? '', /govuk-pay/)
+    const rows = rowsOf(await browser.get('accounts'), LIST)
+    assert.ok(rows.find(cells => cells.join().includes(`${name}-b`))?.includes('govuk-pay'))
   })
 
   test('a parent lists its test accounts, and looks inside without their keys', async () => {
@@ -103,22 +112,18 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
     await inner.api.post('/v1/payments', {})
     const list = await browser.get('accounts')
-    const [row = ''] = list.elements
-      .filter(tagged('tr'))
-      .map(({ text }) => text)
-      .filter(text => text.includes(inner.name))
-    assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
+    const [row = []] = rowsOf(list, LIST)
+    assert.match(row.join(''), /stands still at 2026-03-29 .*110Look inside/)
     const home = linkIn(list, new RegExp(`Look inside ${inner.name}`))
     const inside = await browser.get(home)
     assert.equal(headingOf(inside), 'Home')
     assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
     const payments = await browser.get(`${home}/payments`)
     assert.match(payments.text, /R-inner/)
-    const acted = await browser.post(`${home}/payments/${payment_id}/cancel`, {
-      account: inner.name,
-    })
-    assert.equal(acted.location, `${home}/payments/${payment_id}`)
-    assert.match((await browser.get(acted.location ?? '')).text, /cancelled through the API/)
+    const path = `${home}/payments/${payment_id}`
+    const acted = await browser.post(`${path}/cancel`, { account: inner.name })
+    assert.equal(acted.location, path)
+    assert.match((await browser.get(path)).text, /cancelled through the API/)
     assert.equal((await browser.look(`${home}/payments`, payments)).status, 200)
     assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
   })
@@ -127,13 +132,12 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const { browser, made } = await start()
     const inner = await made()
     let status = 500
-    const { webhook } = await subscribe(t, inner.api, {
-      behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
-    })
+    const behaviour: Behaviour = { onRequest: answer => answering(status)(answer) }
+    const { webhook } = await subscribe(t, inner.api, { behaviour })
     for (let i = 0; i < 2; i++) await cancelledPayment(inner.api)
     const [message] = await history(inner.api, webhook)
     const counts = async () => {
-      const [row] = rowsOf(await browser.get('accounts'), 'Test accounts, newest first')
+      const [row] = rowsOf(await browser.get('accounts'), LIST)
       const { text } = await browser.get(`a/${inner.name}`)
       return [row?.[6], /(\d+) messages? to|attention Nothing/.exec(text)?.[1]]
     }
@@ -162,7 +166,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       })),
     )
     const names = ({ elements }: Shown) =>
-      elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
+      elements.filter(classed('farthing-text')).map(({ text }) => text)
     const newest = await browser.get('accounts')
     assert.deepEqual(names(newest), others.toReversed())
     const older = await browser.get(linkIn(newest, /Older/))
@@ -177,77 +181,60 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const { payment_id } = await inner.api.createPayment()
     const own = await signIn(service(), inner.api)
     const place = `a/${encodeURIComponent(inner.name)}`
-    const moved = await own.get(`payments/${payment_id}?back=q%3Dx`)
-    assert.deepEqual(
-      [moved.status, moved.location],
-      [303, `${place}/payments/${payment_id}?back=q%3Dx`],
-    )
-    const page = await own.get(moved.location ?? '')
-    assert.match(headingOf(page), /^Payment of/)
+    const path = `payments/${payment_id}?back=q%3Dx`
+    const moved = await own.get(path)
+    assert.deepEqual([moved.status, moved.location], [303, `${place}/${path}`])
+    assert.match(headingOf(await own.get(`${place}/${path}`)), /^Payment of/)
     assert.match((await own.get(`${place}/accounts`)).text, /Test account of/)
-    const out = await own.post('sign-out')
-    assert.equal(out.location, 'sign-in')
+    assert.equal((await own.post('sign-out')).location, 'sign-in')
     const stranger = await consoleOf(service()).get(`${place}/payments`)
     assert.equal(stranger.location, `sign-in?${new URLSearchParams({ to: `${place}/payments` })}`)
   })
 
   test('an account that has ended can be read by its parent until it is deleted, and nothing can be done in it', async () => {
-    const { browser, made, api } = await start()
+    const { browser, made, end } = await start()
     const inner = await made()
     const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
     const own = await signIn(service(), inner.api)
-    await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+    await end(inner)
     const home = linkIn(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
     const ended = /This test account has ended\. Nothing can be done in it any more/
     for (const page of ['', '/payments', '/webhooks', '/accounts'])
       assert.match((await browser.get(home + page)).text, ended)
-    const payment = await browser.get(`${home}/payments/${payment_id}`)
+    const path = `payments/${payment_id}`
+    const payment = await browser.get(`${home}/${path}`)
     assert.match(payment.text, /R-inner/)
-    const fields = { account: inner.name }
-    for (const action of [
-      `payments/${payment_id}/cancel`,
-      'payments/new/create',
-      'webhooks/new/register',
-    ]) {
-      const refused = await browser.post(`${home}/${action}`, fields)
+    for (const action of [`${path}/cancel`, 'payments/new/create', 'webhooks/new/register']) {
+      const refused = await browser.post(`${home}/${action}`, { account: inner.name })
       assert.deepEqual([refused.status, headingOf(refused)], [409, 'This test account has ended'])
       assert.match(refused.text, /Nothing was done/)
     }
-    const after = await browser.get(`${home}/payments/${payment_id}`)
+    const after = await browser.get(`${home}/${path}`)
     assert.deepEqual(stepsOf(after), stepsOf(payment))
-    assert.equal((await browser.look(`${home}/payments/${payment_id}`, after)).status, 304)
+    assert.equal((await browser.look(`${home}/${path}`, after)).status, 304)
     assert.match((await own.get(`${home}/payments`)).location ?? '', /^sign-in/, 'its own key')
-    service().clock.advance(5 * 60_000 + 1)
-    await deleteEndedRooms(service().database, service().clock.now())
+    await deleteEnded()
     assert.equal((await browser.get(`${home}/payments`)).status, 404)
     assert.match((await browser.get('accounts')).text, /earlier ?All of it is deleted/)
   })
 
   test('the pages of an account that has ended offer nothing that would be refused', async t => {
-    const { browser, made, api } = await start()
+    const { browser, made, end } = await start()
     const inner = await made()
-    const behaviour = { onRequest: answering(401) }
-    const { webhook } = await subscribe(t, inner.api, { behaviour })
+    const { webhook } = await subscribe(t, inner.api, { behaviour: { onRequest: answering(401) } })
     const { payment_id } = await inner.api.createPayment()
     await cancelledPayment(inner.api)
     const [message] = await history(inner.api, webhook)
     const { agreement_id } = await createAgreement(inner.api)
-    const pages = [
-      '',
-      'payments',
-      `payments/${payment_id}`,
-      `back/${payment_id}`,
-      'agreements',
-      `agreements/${agreement_id}`,
-      'deliveries',
-      'webhooks',
-      `webhooks/${webhook.external_id}`,
-      `messages/${message?.webhook_message_id}`,
-      'requests',
-      `signature?message=${message?.webhook_message_id}`,
-      'check',
-      'accounts',
-    ]
+    const ids: Record<string, string> = {
+      payment_id,
+      agreement_id,
+      webhook_id: webhook.external_id,
+      message_id: message?.webhook_message_id,
+    }
+    const paths = pages
+      .map(({ path }) => path.replace(/\{(\w+)\}/, (_, name) => ids[name] ?? ''))
+      .concat(`signature?message=${ids.message_id}`)
     const actionsOf = ({ elements }: Shown): string[] =>
       elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
         if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']
@@ -255,18 +242,17 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       })
     const all = async () => {
       const found: string[] = []
-      for (const page of pages)
-        found.push(...actionsOf(await browser.get(`a/${inner.name}/${page}`.replace(/\/$/, ''))))
+      for (const path of paths)
+        found.push(...actionsOf(await browser.get(`a/${inner.name}/${path}`.replace(/\/$/, ''))))
       return found.filter(each => !each.endsWith('sign-out'))
     }
     assert.ok((await all()).length > 15, 'before its end')
-    await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
+    await end(inner)
     assert.deepEqual(await all(), [])
-    for (const page of ['payments/new', 'webhooks/new'])
-      assert.equal(
-        headingOf(await browser.get(`a/${inner.name}/${page}`)),
-        'This test account has ended',
-      )
+    for (const form of ['payments/new', 'webhooks/new']) {
+      const page = await browser.get(`a/${inner.name}/${form}`)
+      assert.equal(headingOf(page), 'This test account has ended')
+    }
   })
 
   test('an account that has expired is listed as ended, and can be read by its parent', async () => {
@@ -281,21 +267,19 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
   })
 
   test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {
-    const { browser, name, made, api } = await start()
+    const { browser, name, made, end } = await start()
     const other = await start()
     const foreign = await other.made()
     const { payment_id } = await foreign.api.createPayment()
     const ended = await made()
-    await ask(service(), api, `accounts/${ended.name}`, undefined, 'DELETE')
-    service().clock.advance(5 * 60_000 + 1)
-    await deleteEndedRooms(service().database, service().clock.now())
+    await end(ended)
+    await deleteEnded()
     const answers = new Set<string>()
     for (const each of [foreign.name, ended.name, 'nobody', name, other.name, '%23']) {
       const page = await browser.get(`a/${each}/payments`)
       answers.add(`${page.status} ${page.text}`)
       const form = await browser.post(`a/${each}/payments/${payment_id}/cancel`)
-      assert.equal(form.status, 404)
-      assert.equal(headingOf(form), `You are now in ${name}`)
+      assert.deepEqual([form.status, headingOf(form)], [404, `You are now in ${name}`])
     }
     assert.equal(answers.size, 1)
     const { body } = await foreign.api.get(`/v1/payments/${payment_id}`)

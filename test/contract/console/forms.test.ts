@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pages } from '../../../src/tools/console/pages.ts'
+import { classed, only } from '../../hosted/document.ts'
 import type { Client } from '../../support/client.ts'
-import { type Console, consoleOf, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { consoleOf, enter, headingOf, type Shown, signIn } from '../../support/console.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const bannerIn = ({ elements }: Shown): string | undefined =>
-  elements
-    .find(({ attributes }) => attributes.class === 'govuk-notification-banner__content')
-    ?.text.trim()
+  elements.find(classed('govuk-notification-banner__content'))?.text.trim()
 
 const isGreen = ({ html }: Shown): boolean => html.includes('govuk-notification-banner--success')
 
@@ -21,10 +20,10 @@ onSharedDatabases('Forms of the console', service => {
     await browser.get(address)
     await browser.post(`${address}/capture`)
     await browser.get(address)
-    return { browser, address, payment_id }
+    return { browser, address }
   }
-  const refunded = async (api: Client, payment_id: string) =>
-    (await api.get(`/v1/payments/${payment_id}`)).body.refund_summary.amount_submitted
+  const refunded = async (api: Client, address: string) =>
+    (await api.get(`/v1/${address}`)).body.refund_summary.amount_submitted
 
   test('a banner is shown once, on the page of what happened, and no address asks for one', async () => {
     const api = await service().newAccount()
@@ -44,7 +43,7 @@ onSharedDatabases('Forms of the console', service => {
 
   test('a form that is sent after the session has ended does nothing, says so, and leads back to its page', async () => {
     const api = await service().newAccount()
-    const { address, payment_id } = await paid(api)
+    const { address } = await paid(api)
     const stranger = consoleOf(service())
     // Its page was opened from a list that was filtered.
     const filtered = `${address}?back=status%3Dsuccess`
@@ -55,40 +54,32 @@ onSharedDatabases('Forms of the console', service => {
     const page = await stranger.get(lost.location ?? '')
     assert.equal(bannerIn(page), 'You were signed out. Nothing was done: do it again.')
     assert.equal(isGreen(page), false)
-    assert.equal(await refunded(api, payment_id), 0)
+    assert.equal(await refunded(api, address), 0)
     const entered = await stranger.post('sign-in', { key: api.key ?? '', to: filtered })
     assert.equal(entered.location, filtered)
   })
 
   test('a page of the account that was signed in before does nothing, and says which account it is now', async () => {
     const first = await service().newAccount()
-    const { browser: before, address, payment_id } = await paid(first)
-    const { api: second, name } = await service().newNamedAccount()
-    const now = await signIn(service(), second)
-    const page = await before.get(address)
-    const fields = (form: string): Record<string, string> => {
-      const [, account = ''] =
-        new RegExp(
-          `action="[^"]*${form}">\\s*<input type="hidden" name="account" value="([^"]*)"`,
-        ).exec(page.html) ?? []
-      assert.notEqual(account, '', form)
-      return { account }
+    const { browser: before, address } = await paid(first)
+    const { name, browser: now } = await enter(service())
+    const { elements } = await before.get(address)
+    /** What the page of the first account sends with a form. */
+    const hiddenIn = (path: string): Record<string, string> => {
+      const form = only(elements, ({ attributes }) => attributes.action?.endsWith(path) ?? false)
+      const { attributes } = only(form.inside, each => each.attributes.name === 'account')
+      return { account: attributes.value ?? '' }
     }
-    for (const [form, path] of [
-      ['refund', `${address}/refund`],
-      ['sign-out', 'sign-out'],
-    ] as const) {
-      const answer: Shown = await now.post(path, fields(form))
+    for (const path of [`${address}/refund`, 'sign-out']) {
+      const answer = await now.post(path, hiddenIn(path))
       assert.deepEqual([answer.status, headingOf(answer)], [409, `You are now in ${name}`])
       assert.match(answer.text, /Nothing was done/)
     }
-    assert.equal(await refunded(first, payment_id), 0)
+    assert.equal(await refunded(first, address), 0)
     assert.equal((await now.get('payments')).status, 200, 'still signed in')
-    const own: Console = before
-    assert.equal(
-      (await own.post(`${address}/refund`, { ...fields('refund'), amount: '1' })).done,
-      'refunded',
-    )
+    const refund = `${address}/refund`
+    const own = await before.post(refund, { ...hiddenIn(refund), amount: '1' })
+    assert.equal(own.done, 'refunded')
   })
 })
 

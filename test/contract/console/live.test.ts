@@ -70,16 +70,22 @@ onEveryDatabase('A live page of the console', receiving, service => {
 
   test('a live list counts what is newer than it shows, under its filter, of its account only', async () => {
     const { api, browser } = await enter(service())
-    const paths = ['payments', 'payments?q=r-ONE', 'requests', 'requests?operation=cancelPayment']
-    const pages = await Promise.all(paths.map(path => browser.get(path)))
-    const newer = () =>
-      Promise.all(pages.map(async (page, i) => (await browser.look(paths[i] ?? '', page)).newer))
-    assert.deepEqual(await newer(), [0, 0, 0, 0])
+    const filtered = ['requests?operation=cancelPayment', 'requests?text=R-ONE']
+    const paths = ['payments', 'payments?q=r-ONE', 'requests', ...filtered]
+    const newerThan = async () => {
+      const pages = await Promise.all(paths.map(path => browser.get(path)))
+      return () =>
+        Promise.all(pages.map(async (page, i) => (await browser.look(paths[i]!, page)).newer))
+    }
+    const ofNone = await newerThan()
+    assert.deepEqual(await ofNone(), [0, 0, 0, 0, 0])
     await api.createPayment({ reference: 'R-one' })
+    const ofOne = await newerThan()
     service().clock.advance(8)
     const { payment_id } = await api.createPayment()
     await (await service().newAccount()).createPayment()
-    assert.deepEqual(await newer(), [2, 1, 2, 0])
+    assert.deepEqual(await ofNone(), [2, 1, 2, 0, 1])
+    assert.deepEqual(await ofOne(), [1, 0, 1, 0, 0])
     const page = await browser.get(`payments/${payment_id}`)
     service().clock.advance(1_500)
     await api.post(`/v1/payments/${payment_id}/cancel`)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { classed, tagged } from '../../hosted/document.ts'
 import { consoleOf, elementWith, enter, headingOf, stepsOf } from '../../support/console.ts'
+import { read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases('Making a payment in the console', service => {
@@ -24,27 +26,23 @@ onSharedDatabases('Making a payment in the console', service => {
     const payment_id = made.location?.replace('payments/', '') ?? ''
     const shown = await browser.get(made.location ?? '')
     assert.match(stepsOf(shown)[0] ?? '', /In the console: the payment was made ?created/)
-    const { body } = await api.get(`/v1/payments/${payment_id}`)
-    assert.equal(body.amount, 123_450)
-    assert.deepEqual([body.reference, body.language], ['R-form', 'cy'])
-    assert.deepEqual([body.moto, body.delayed_capture], [true, true])
+    const body = await read(api, { payment_id })
+    const { amount, reference, language, moto, delayed_capture } = body
+    assert.deepEqual([amount, reference, language], [123_450, 'R-form', 'cy'])
+    assert.deepEqual([moto, delayed_capture], [true, true])
     assert.equal(body.card_details.cardholder_name, 'È. Person')
-    const { pathname } = new URL(body.return_url)
-    assert.equal(pathname, `/console/back/${payment_id}`)
-    const back = await browser.get(pathname.slice('/console/'.length))
+    assert.equal(new URL(body.return_url).pathname, `/console/back/${payment_id}`)
+    const back = await browser.get(`back/${payment_id}`)
     assert.equal(headingOf(back), 'You are back')
     assert.match(back.text, /The payment is still open: created/)
     assert.ok(back.html.includes(`href="../payments/${payment_id}"`))
     const { browser: other } = await enter(service())
     for (const stranger of [other, consoleOf(service())])
       for (const id of [payment_id, '06g9u000000000000000000000']) {
-        const told = await stranger.get(`back/${id}`)
-        assert.equal(told.status, 200)
-        assert.match(
-          told.text,
-          /^You are back The service that made the payment knows its result\./,
-        )
-        assert.ok(!told.html.includes('R-form'))
+        const { status, text, html } = await stranger.get(`back/${id}`)
+        assert.equal(status, 200)
+        assert.match(text, /^You are back The service that made the payment knows its result\./)
+        assert.ok(!html.includes('R-form'))
       }
   })
 
@@ -60,33 +58,25 @@ onSharedDatabases('Making a payment in the console', service => {
     ] as const) {
       const made = await browser.post('payments/new/create', { ready })
       assert.equal(made.done, done)
-      const steps = stepsOf(await browser.get(made.location ?? ''))
-      assert.equal(steps.length, 1)
-      assert.match(
-        steps[0] ?? '',
-        /In the console: the payment was made and brought into its state/,
-      )
+      const [step = '', ...more] = stepsOf(await browser.get(made.location ?? ''))
+      assert.deepEqual(more, [])
+      assert.match(step, /In the console: the payment was made and brought into its state/)
       const { body } = await api.get(`/v1/${made.location}`)
       assert.equal(body.state.status, status)
       assert.equal(body.refund_summary.status === 'full', ready === 'refunded')
     }
   })
 
-  const PENCE = /^Enter an amount in pounds, from 0\.00 to 100000\.00$/
-
   test('all refusals of the API stand at their fields, with what was typed, and nothing is made', async () => {
     const { api, browser } = await enter(service())
     const right = { amount: '1', reference: 'R', description: 'D', return_url: '', mode: 'web' }
     const moto_api = { mode: 'moto_api' }
+    const pence = /^Enter an amount in pounds, from 0\.00 to 100000\.00$/
+    const noUrl = /^Return URL is not allowed when .*moto_api$/
     for (const [field, typed, message, more] of [
-      ['amount', '', PENCE],
-      ['amount', '100000.01', PENCE],
-      [
-        'return_url',
-        'https://example.org/',
-        /^Return URL is not allowed when .*moto_api$/,
-        moto_api,
-      ],
+      ['amount', '', pence],
+      ['amount', '100000.01', pence],
+      ['return_url', 'https://example.org/', noUrl, moto_api],
       ['cardholder_name', 'a\u0000', /must /],
     ] as const) {
       const fields = { ...right, ...more, [field]: typed }
@@ -96,20 +86,13 @@ onSharedDatabases('Making a payment in the console', service => {
       if (field !== 'cardholder_name')
         assert.equal(elementWith(page, field).attributes.value, typed)
     }
-    const all = {
-      amount: '-',
-      reference: '',
-      description: '',
-      return_url: 'no',
-      postcode: 'x'.repeat(26),
-    }
+    const typed = { amount: '-', reference: '', description: '', return_url: 'no' }
+    const all = { ...typed, postcode: 'x'.repeat(26) }
     const page = await browser.post('payments/new/create', { ...right, ...all })
     for (const field of Object.keys(all)) elementWith(page, `${field}-error`)
-    const summary = page.elements.find(({ attributes }) =>
-      /summary__list/.test(attributes.class ?? ''),
-    )
+    const summary = page.elements.find(classed('govuk-error-summary__list'))
     assert.deepEqual(
-      summary?.inside.filter(({ tag }) => tag === 'a').map(({ attributes }) => attributes.href),
+      summary?.inside.filter(tagged('a')).map(({ attributes }) => attributes.href),
       Object.keys(all).map(field => `#${field}`),
     )
     assert.equal((await api.get('/v1/payments')).body.total, 0)

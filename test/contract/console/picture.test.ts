@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { statuses } from '../../../src/pay/payments/payment.ts'
-import { tagged } from '../../hosted/document.ts'
+import { classed, only, tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { enter, linkIn } from '../../support/console.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -12,14 +12,12 @@ onSharedDatabases('The picture of a payment', service => {
     /** The states, with brackets around the present one and ? behind those that are possible, and the buttons. */
     const picture = async (payment: Body) => {
       const { elements } = await browser.get(`payments/${payment.payment_id}`)
-      const states = elements
-        .filter(({ attributes }) => attributes.class?.startsWith('farthing-state '))
-        .map(({ attributes, text }) => {
-          const name = statuses.find(status => text.startsWith(status))
-          if (attributes['aria-current'] === 'step') return `[${name}]`
-          return text.includes('not yet') ? `${name}?` : name
-        })
-      const actions = elements.find(({ attributes }) => attributes.class === 'farthing-actions')
+      const states = elements.filter(classed('farthing-state')).map(({ attributes, text }) => {
+        const name = statuses.find(status => text.startsWith(status))
+        if (attributes['aria-current'] === 'step') return `[${name}]`
+        return text.includes('not yet') ? `${name}?` : name
+      })
+      const actions = elements.find(classed('farthing-actions'))
       const buttons = (actions?.inside ?? []).filter(tagged('button'))
       return [states.join(' '), ...buttons.map(({ attributes }) => attributes.id)]
     }
@@ -27,12 +25,8 @@ onSharedDatabases('The picture of a payment', service => {
       browser.post(`payments/${payment_id}/complete`, { scenario })
     const delayed = await api.createPayment({ delayed_capture: true })
     const ends = ['choose-success', 'choose-declined', 'choose-error']
-    assert.deepEqual(await picture(delayed), [
-      '[created] started? submitted? capturable? success?',
-      ...ends,
-      'choose-cancel',
-      'cancel',
-    ])
+    const all = '[created] started? submitted? capturable? success?'
+    assert.deepEqual(await picture(delayed), [all, ...ends, 'choose-cancel', 'cancel'])
     await complete(delayed, 'success')
     const past = 'created started submitted'
     const capturable = `${past} [capturable] success?`
@@ -42,8 +36,8 @@ onSharedDatabases('The picture of a payment', service => {
     assert.deepEqual(await picture(paid), [`${past} [success]`, 'refund'])
     const line = async () => {
       const { elements } = await browser.get(`payments/${paid.payment_id}`)
-      const list = elements.find(({ attributes }) => attributes.class === 'farthing-states')
-      return (list?.inside ?? []).filter(tagged('li')).map(({ text }) => text)
+      const { inside } = only(elements, classed('farthing-states'))
+      return inside.filter(tagged('li')).map(({ text }) => text)
     }
     assert.equal((await line()).length, 4)
     for (const amount of ['5.50', '4'])
@@ -58,9 +52,8 @@ onSharedDatabases('The picture of a payment', service => {
     const declined = await api.createPayment()
     await complete(declined, 'declined')
     assert.deepEqual(await picture(declined), ['created started [failed]'])
-    const [, ...buttons] = await picture(
-      await api.createPayment({ authorisation_mode: 'moto_api' }),
-    )
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const [, ...buttons] = await picture(moto)
     assert.deepEqual(buttons, [...ends, 'cancel'], 'the pages are for web payments')
   })
 
@@ -68,19 +61,16 @@ onSharedDatabases('The picture of a payment', service => {
     const { api, browser } = await enter(service())
     await api.createPayment({ reference: 'R-back' })
     const list = await browser.get('payments?q=R-back&status=created')
-    const row = list.elements.find(({ attributes }) => attributes.href?.startsWith('payments/0'))
-    const page = await browser.get(row?.attributes.href ?? '')
+    const page = await browser.get(linkIn(list, 'R-back'))
     const form = page.elements.find(({ attributes }) => attributes.action?.includes('/cancel'))
     const action = form?.attributes.action?.replace(/^(\.\.\/)+/, '') ?? ''
     const done = await browser.post(action)
     const after = await browser.get(done.location ?? '')
     assert.match(after.text, /cancelled through the API/)
-    for (const shown of [page, after])
-      assert.ok(
-        shown.elements.some(
-          ({ attributes }) => attributes.href === '../payments?q=R-back&status=created',
-        ),
-      )
+    for (const { elements } of [page, after]) {
+      const hrefs = elements.map(({ attributes }) => attributes.href)
+      assert.ok(hrefs.includes('../payments?q=R-back&status=created'))
+    }
     const requests = await browser.get('requests?operation=createPayment')
     const request = await browser.get(linkIn(requests, 'POST /v1/payments'))
     const found = linkIn(request, 'Requests, as you found them')

@@ -45,19 +45,14 @@ onEveryDatabase('The pages of requests', service => {
     assert.match(text, /1 request between .+ was not kept: the record is damaged/)
     assert.match(text, new RegExp(`GET /v1/payments/${payment_id}`))
     assert.equal((await browser.get(`requests/${created?.exchange_id}`)).status, 404)
-    const { body } = await ask(service(), api, 'requests')
-    assert.deepEqual(
-      body.results.map(({ operation }: Body) => operation),
-      ['readPayment'],
-    )
+    const [left, ...more] = (await ask(service(), api, 'requests')).body.results
+    assert.deepEqual([left.operation, more], ['readPayment', []])
   })
 
   test('requests are found by the class of their status, their payment, a text in address or body, and time', async () => {
     const { api, browser } = await enter(service())
-    const { payment_id } = await api.createPayment({
-      reference: 'Stall 9 È',
-      description: '50%_\\ "off" in the Hauptstraße',
-    })
+    const description = '50%_\\ "off" in the Hauptstraße'
+    const { payment_id } = await api.createPayment({ reference: 'Stall 9 È', description })
     service().clock.advance(10)
     await api.get(`/v1/payments/${payment_id}/events?x=Needle-1`)
     await api.get('/v1/payments/unknown')
@@ -65,9 +60,10 @@ onEveryDatabase('The pages of requests', service => {
     const find = async (query: Record<string, string>) => {
       const page = await browser.get(`requests?${new URLSearchParams(query)}`)
       assert.equal(page.status, 200)
-      if (rowsOf(page, LIST).length === 0)
-        assert.match(page.text, /no results .* Searched: .* among the requests that are kept/)
-      return rowsOf(page, LIST)
+      const rows = rowsOf(page, LIST)
+      const nothing = /no results .* Searched: .* among the requests that are kept/
+      assert.equal(nothing.test(page.text), rows.length === 0)
+      return rows
         .map(([, request = '']) => request.replace(payment_id, 'ID').replace(/^(\w+) .*?v1/, '$1'))
         .toSorted()
     }
@@ -95,19 +91,6 @@ onEveryDatabase('The pages of requests', service => {
     assert.match(elementWith(long, 'from-error').text, /Enter at most 1,000 characters/)
     for (const { attributes } of long.elements)
       assert.ok((attributes.href ?? '').length < 1_200, 'each row has a link with the filters')
-    const path = 'requests?text=needle'
-    const page = await browser.get(path)
-    const { status, newer } = await browser.look(path, page)
-    assert.deepEqual([status, newer], [304, 0])
-    service().clock.advance(10)
-    await api.get('/v1/payments?reference=another')
-    assert.equal((await browser.look(path, page)).newer, 0)
-    await api.get('/v1/payments?reference=needle')
-    assert.equal((await browser.look(path, page)).newer, 1)
-    const { api: first, browser: other } = await enter(service())
-    const empty = await other.get(path)
-    await first.get('/v1/payments?reference=needle')
-    assert.equal((await other.look(path, empty)).newer, 1, 'the first of an account')
     service().clock.advance(5 * 60_000 + 1)
     assert.deepEqual(await find({ last: '5' }), [])
     const all = await find({})
@@ -115,9 +98,7 @@ onEveryDatabase('The pages of requests', service => {
     assert.deepEqual(await find({ from: now }), [])
     assert.deepEqual(await find({ from: '2026-09-14', to: now.slice(11) }), all)
     assert.deepEqual(await find({ to: '2026-09-13' }), [])
-    const unreadable = await browser.get('requests?from=noon')
-    assert.equal(unreadable.status, 400)
-    assert.match(elementWith(unreadable, 'from-error').text, /Enter a day such as/)
+    assert.equal((await browser.get('requests?from=noon')).status, 400)
     assert.equal((await browser.get('requests?text=%00&payment=%ff&last=9')).status, 200)
   })
 
@@ -148,25 +129,19 @@ onEveryDatabase('The pages of requests', service => {
     const { api, name, browser } = await enter(service())
     await api.get('/v1/payments')
     const from = service().clock.now() + 1_000
-    const gaps = [0, 1_000, 2_000].map(after => {
-      const gap = {
-        count: 4_000,
-        refused: after / 1_000,
-        from: from + after,
-        to: from + after + 999,
-        bounds: [after === 0 ? ('account' as const) : ('instance' as const)],
-      }
-      return insertExchange(makeGapRow(name, gap))(newId(from + after))
+    const gaps = (['account', 'instance', 'instance'] as const).map((bound, i) => {
+      const began = from + i * 1_000
+      const gap = { count: 4_000, refused: i, from: began, to: began + 999, bounds: [bound] }
+      return insertExchange(makeGapRow(name, gap))(newId(began))
     })
     await service().database.write(gaps)
     service().clock.advance(10_000)
     await api.get('/v1/refunds')
     const rows = rowsOf(await browser.get('requests'), LIST)
     assert.equal(rows.length, 3)
+    const [first, last] = [secondOf(from), secondOf(from + 2_999)]
     assert.deepEqual(rows[1], [
-      '12,000 requests between FROM and TO were not kept, 3 of them refused: more than 100 a second of this account, or 20 refusals; more than 400 a second of all accounts, or 200 refusals'
-        .replace('FROM', secondOf(from))
-        .replace('TO', secondOf(from + 2_999)),
+      `12,000 requests between ${first} and ${last} were not kept, 3 of them refused: more than 100 a second of this account, or 20 refusals; more than 400 a second of all accounts, or 200 refusals`,
     ])
     assert.equal(rowsOf(await browser.get('requests?operation=searchRefunds'), LIST).length, 1)
   })
@@ -203,10 +178,7 @@ onEveryDatabase('The pages of requests', service => {
     const { api, browser } = await enter(service())
     await api.get('/v1/payments?referense=x&display_size=5')
     const { text } = await browser.get(linkIn(await browser.get('requests'), /referense/))
-    assert.match(
-      text,
-      /This search does not know referense, so it ignored it\. It knows state, reference, email, /,
-    )
+    assert.match(text, /not know referense, so it ignored it\. It knows state, reference, email, /)
     service().clock.advance(10)
     await api.get('/v1/payments?reference=x')
     const plain = linkIn(await browser.get('requests'), 'GET /v1/payments?reference=x')
@@ -220,32 +192,22 @@ onOneDatabase('What a page of requests says', service => {
     await api.post('/v1/payments', { description: 'x'.repeat(RECORDED_BODY_BYTES) })
     const { text } = await browser.get(linkIn(await browser.get('requests'), 'POST /v1/payments'))
     assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
-    assert.match(
-      text,
-      /There is no command for this request\. Only the beginning of the body is kept\./,
-    )
+    assert.match(text, /no command for this request\. Only the beginning of the body is kept\./)
   })
 
-  test('the filter offers every operation of the description', async () => {
+  test('the filter offers every operation of the description, and keeps what only a link can set', async () => {
     const { body } = await service().anonymous.get('/openapi.json')
     const recorded = Object.entries<Body>(body.paths)
       .filter(([path]) => /^\/(v1|secure)/.test(path))
       .flatMap(([, methods]) => Object.values<Body>(methods).map(each => each.operationId))
       .filter(Boolean)
     const { browser } = await enter(service())
-    const page = await browser.get('requests?show=refused')
+    const page = await browser.get('requests?show=refused&code=P0102')
     const select = elementWith(page, 'operation')
     const offered = select.inside.filter(tagged('option')).map(({ attributes }) => attributes.value)
     assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
-  })
-
-  test('the filter keeps what only a link can set', async () => {
-    const { browser } = await enter(service())
-    const page = await browser.get('requests?show=refused&code=P0102')
-    const hidden = page.elements.filter(({ attributes }) => attributes.type === 'hidden')
-    assert.ok(
-      hidden.some(({ attributes: { name, value } }) => name === 'code' && value === 'P0102'),
-    )
+    const code = page.elements.find(({ attributes }) => attributes.name === 'code')
+    assert.deepEqual([code?.attributes.type, code?.attributes.value], ['hidden', 'P0102'])
   })
 
   test('a request to a hosted page names its browser, or the program that made it', async () => {

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY } from '../../../src/core/time.ts'
-import { tagged } from '../../hosted/document.ts'
-import type { Body } from '../../support/client.ts'
-import { elementWith, enter, rowsOf } from '../../support/console.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { pageOf } from '../../support/hosted-page.ts'
 import { read } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const PLANNED = 'What is planned, in the order in which it is looked at'
+
+/** The payment to whose page this response leads. */
+const madeAt = (api: Client, { location }: Shown) =>
+  read(api, { payment_id: location?.split('/')[1] })
 
 onSharedDatabases('Scenarios in the console', { control: true }, service => {
   test('the page of a charge that waits, and of a payment that is submitted, has a button for each of its ends', async () => {
@@ -28,12 +32,9 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     ] as const) {
       const payment = await make(given)
       const page = await browser.get(`payments/${payment.payment_id}`)
-      const buttons = page.elements
-        .filter(tagged('button'))
-        .map(({ attributes }) => attributes.id ?? '')
-        .filter(id => id.startsWith('choose-'))
+      const buttons = page.elements.flatMap(({ attributes }) => attributes.id ?? [])
       const expected = [scenario, ...others].map(each => `choose-${each}`)
-      assert.deepEqual(buttons.toSorted(), expected.toSorted())
+      assert.deepEqual(buttons.filter(id => /^choose-/.test(id)).sort(), expected.sort())
       const hasPage = page.html.includes('id="open-payment-page"')
       assert.equal(hasPage, given === submitted, 'only a web payment has a page')
       await browser.post(`payments/${payment.payment_id}/complete`, { scenario })
@@ -60,25 +61,21 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     await plan({ scenario: '429', times: 'always' })
     await plan({ scenario: 'refund-error' })
     await ask(service(), api, 'plans', { delay: [10, 20] })
-    const { body } = await ask(service(), api, 'plans')
-    const [first, second, , last] = body.results
-    assert.deepEqual(
-      [first.scenario, first.given, first.times],
-      ['declined', { reference: 'R-planned' }, 1],
-    )
-    assert.deepEqual([second.answer, second.on], [{ status: 429 }, 'createPayment'])
-    await browser.post('accounts/remove-plan', { plan_id: second.plan_id })
+    const plans = async () => (await ask(service(), api, 'plans')).body.results
+    const [{ scenario, given, times }, { plan_id, answer, on }] = await plans()
+    assert.deepEqual([scenario, given, times], ['declined', { reference: 'R-planned' }, 1])
+    assert.deepEqual([answer, on], [{ status: 429 }, 'createPayment'])
+    await browser.post('accounts/remove-plan', { plan_id })
+    assert.equal((await plans()).length, 3)
     const payment = await api.createPayment({ reference: 'R-planned' })
-    await api.get(new URL(payment._links.next_url.href).pathname)
-    const { body: read } = await api.get(`/v1/payments/${payment.payment_id}`)
-    assert.equal(read.state.code, 'P0010', 'the plan acts when the page is opened')
+    await api.get(pageOf(payment))
+    const { state } = await read(api, payment)
+    assert.equal(state.code, 'P0010', 'the plan acts when the page is opened')
     const rows = rowsOf(await browser.get('accounts'), PLANNED)
     assert.deepEqual(
-      rows.map(([what = '', which, often, did]) => [
+      rows.map(([what = '', ...cells]) => [
         /^[^{\n]+/.exec(what)?.[0].trim(),
-        which,
-        often,
-        did,
+        ...cells.slice(0, 3),
       ]),
       [
         ['Payment: declined', 'reference R-planned', 'once', 'acted 1 time'],
@@ -86,8 +83,6 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
         ['A plan for any request', 'any', 'once', 'acted 1 time, met 3 times'],
       ],
     )
-    await browser.post('accounts/remove-plan', { plan_id: last.plan_id })
-    assert.equal((await ask(service(), api, 'plans')).body.results.length, 2)
   })
 
   test('the clock moves by a step or to a time, does what falls due, and goes back to now with an empty account', async () => {
@@ -98,8 +93,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     for (const advance of ['5000', '7200000'])
       assert.equal((await browser.post('accounts/clock', { advance })).done, 'clock-moved')
     assert.ok(Date.parse((await clock()).now) - before >= 7_205_000)
-    const { body } = await api.get(`/v1/payments/${payment_id}`)
-    assert.equal(body.state.code, 'P0020', 'it has expired')
+    assert.equal((await read(api, { payment_id })).state.code, 'P0020', 'it has expired')
     for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
       const refused = await browser.post('accounts/clock', { to })
       assert.match(elementWith(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
@@ -119,18 +113,15 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
       browser.post('payments/new/create', { ...form, scenario, ...more })
     const refused = await make('cancel', { mode: 'moto_api' })
     assert.match(elementWith(refused, 'scenario-error').text, /How it ends must be one of success/)
-    const made = await make('capture-held')
-    const payment = await read(api, { payment_id: made.location?.split('/')[1] })
+    const payment = await madeAt(api, await make('capture-held'))
     assert.equal(payment.state.status, 'created', 'until its page is opened')
-    await api.get(new URL(payment._links.next_url.href).pathname)
+    await api.get(pageOf(payment))
     assert.equal((await read(api, payment)).state.status, 'success')
-    const charged = await browser.post(`agreements/${agreement_id}/charge`, {
-      amount: '5',
-      scenario: 'retry',
-    })
+    const fields = { amount: '5', scenario: 'retry' }
+    const charged = await browser.post(`agreements/${agreement_id}/charge`, fields)
     await ask(service(), api, 'clock', { advance: 2_000 })
-    const charge = await read(api, { payment_id: charged.location?.split('/')[1] })
-    assert.deepEqual([charge.state.code, charge.state.can_retry], ['P0010', true])
+    const { state } = await madeAt(api, charged)
+    assert.deepEqual([state.code, state.can_retry], ['P0010', true])
   })
 
   test('the banner after a charge says how it ended, or that its end comes later', async () => {
@@ -148,32 +139,25 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     }
   })
 
-  test('a situation of the check that is not met has its button', async () => {
-    const { api, browser } = await enter(service())
-    const page = await browser.get('check')
-    assert.equal(elementWith(page, 'a-card-is-declined').text, 'Plan it')
-    const { location, done } = await browser.post('check/make', {
-      situation: 'A card is declined',
-    })
-    assert.deepEqual([location, done], ['check', 'planned'])
-    const { body } = await ask(service(), api, 'plans')
-    assert.deepEqual([body.results[0].scenario, body.results.length], ['declined', 1])
-    assert.equal((await browser.post('check/make', { situation: 'A card' })).status, 400)
-  })
-
-  test('with control on the check shows a command only behind its button, also for what needs another behaviour or a probe', async () => {
+  test('a situation of the check that is not met has its button, and its command only behind it, also if it needs another behaviour or a probe', async () => {
     const { api, browser } = await enter(service())
     await api.post('/v1/webhooks', { callback_url: 'https://1.1.1.1/webhooks' })
     const page = await browser.get('check')
     const rows = rowsOf(page, 'Situations of production')
     const bare = rows.filter(([, , how = '']) => /^(?:curl|farthing)/.test(how))
     assert.deepEqual(bare, [])
+    assert.equal(elementWith(page, 'a-card-is-declined').text, 'Plan it')
+    const make = (situation: string) => browser.post('check/make', { situation })
+    const { location, done } = await make('A card is declined')
+    assert.deepEqual([location, done], ['check', 'planned'])
+    const { results } = (await ask(service(), api, 'plans')).body
+    assert.deepEqual([results[0].scenario, results.length], ['declined', 1])
     const leadsTo = (id: string) => elementWith(page, id).attributes.href
     const expires = 'the-user-abandons-the-payment-and-it-expires'
     assert.equal(leadsTo(expires), '../console/accounts#name')
     assert.equal(leadsTo('a-message-comes-twice'), 'webhooks')
-    const situation = 'The user abandons the payment, and it expires'
-    assert.equal((await browser.post('check/make', { situation })).status, 400)
+    for (const situation of ['The user abandons the payment, and it expires', 'A card'])
+      assert.equal((await make(situation)).status, 400)
   })
 })
 
@@ -185,16 +169,12 @@ onOneDatabase('The console without control', service => {
       assert.match(page.text, /Ask whoever runs Farthing: the setting FARTHING_CONTROL=true/)
       assert.ok(!page.html.includes('Plan it'), path)
     }
+    const fields = { advance: '5000', scenario: '429' }
     for (const path of ['accounts/clock', 'accounts/reset', 'accounts/plan', 'check/make'])
-      assert.equal(
-        (await browser.post(path, { advance: '5000', scenario: '429' })).status,
-        404,
-        path,
-      )
+      assert.equal((await browser.post(path, fields)).status, 404, path)
     const form = { amount: '5', reference: 'R-s', description: 'd', scenario: 'declined' }
-    const { location = '' } = await browser.post('payments/new/create', form)
-    const payment = await read(api, { payment_id: location.split('/')[1] })
-    await api.get(new URL(payment._links.next_url.href).pathname)
+    const payment = await madeAt(api, await browser.post('payments/new/create', form))
+    await api.get(pageOf(payment))
     assert.equal((await read(api, payment)).state.status, 'started')
   })
 })

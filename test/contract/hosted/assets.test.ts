@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { onOneDatabase } from '../../support/service.ts'
 
 /** The addresses of the style sheet, the script and the icon, as a page has them. */
@@ -7,9 +7,15 @@ const addressesIn = (page: string): string[] =>
   [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address = '']) => address)
 
 onOneDatabase('Assets', service => {
+  let addresses: string[] = []
+  let css = ''
+  before(async () => {
+    addresses = addressesIn((await service().anonymous.get('/secure/x')).text)
+    css = addresses[0] ?? ''
+  })
+
   test('The assets are three files with a hash in their names, which browsers may cache for a year', async () => {
     const { anonymous } = service()
-    const addresses = addressesIn((await anonymous.get('/secure/x')).text)
     assert.equal(addresses.length, 3)
     for (const address of addresses) {
       assert.match(address, /^\/assets\/[a-z]+-[0-9a-f]{16}\.(css|js|svg)$/)
@@ -23,7 +29,7 @@ onOneDatabase('Assets', service => {
 
   test('Assets are compressed and have a Vary header', async () => {
     const { anonymous } = service()
-    for (const address of addressesIn((await anonymous.get('/secure/x')).text)) {
+    for (const address of addresses) {
       const sizes: number[] = []
       for (const encoding of ['identity', 'gzip']) {
         const { headers } = await anonymous.get(address, { 'Accept-Encoding': encoding })
@@ -37,10 +43,8 @@ onOneDatabase('Assets', service => {
   })
 
   test('An asset that the browser has is 304 without a body', async () => {
-    const { anonymous } = service()
-    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
     const get = (headers: Record<string, string>) =>
-      anonymous.get(css, { 'Accept-Encoding': 'br', ...headers })
+      service().anonymous.get(css, { 'Accept-Encoding': 'br', ...headers })
     const etag = (await get({})).headers.get('etag') ?? ''
     for (const tag of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
       const { status, text, headers } = await get({ 'If-None-Match': tag })
@@ -51,17 +55,14 @@ onOneDatabase('Assets', service => {
   })
 
   test('HEAD of an asset returns the headers of GET without the content', async () => {
-    const { anonymous } = service()
-    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
-    const head = await anonymous.request('HEAD', css)
-    assert.deepEqual([head.status, head.text], [200, ''])
-    assert.ok(Number(head.headers.get('content-length')) > 0)
+    const { status, text, headers } = await service().anonymous.request('HEAD', css)
+    assert.deepEqual([status, text], [200, ''])
+    assert.ok(Number(headers.get('content-length')) > 0)
   })
 
   test('Another name below /assets is 404, and another method 405', async () => {
     const { anonymous } = service()
-    const [css = ''] = addressesIn((await anonymous.get('/secure/x')).text)
-    const others = [
+    for (const address of [
       '/assets',
       '/assets/',
       '/assets/manifest.json',
@@ -71,8 +72,7 @@ onOneDatabase('Assets', service => {
       '/assets/%2e%2e/app.ts',
       '/assets/toString',
       '/favicon.ico',
-    ]
-    for (const address of others) {
+    ]) {
       const { status, body, headers } = await anonymous.get(address)
       assert.deepEqual([status, body?.code], [404, 'P0911'], address)
       assert.notEqual(headers.get('cache-control'), 'public, max-age=31536000, immutable')

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { elementsOf, only, tagged, withId } from '../../hosted/document.ts'
-import type { Body } from '../../support/client.ts'
-import { formOf, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, newPayment, read } from '../../support/journeys.ts'
+import { assertError } from '../../support/assertions.ts'
+import { type Body, webPayment } from '../../support/client.ts'
+import { formOf, headings, met, pageOf, press } from '../../support/hosted-page.ts'
+import { choose, newPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const NOT_FOUND: [number, string] = [404, 'Page not found']
@@ -12,11 +13,13 @@ const tokenOf = (payment: Body): string => payment._links.next_url_post.params.c
 
 onSharedDatabases('Hosted pages: links', service => {
   describe('unknown links', () => {
-    test('a mistyped link shows the Page not found page', async () => {
+    test('a mistyped link, and one with the one-time token of a moto_api payment, show the Page not found page', async () => {
       const { api, payment } = await newPayment(service())
+      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
       const token = tokenOf(payment)
       const other = tokenOf(await api.createPayment())
       const mistyped = [
+        moto._links.auth_url_post.params.one_time_token,
         token.slice(0, -1),
         `${token}0`,
         token.slice(1),
@@ -41,83 +44,113 @@ onSharedDatabases('Hosted pages: links', service => {
         const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
         assert.deepEqual(met(posted), NOT_FOUND, wrong)
         assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
-        const inForm = await api.postForm('/secure', { chargeTokenId: decodeLoosely(wrong) })
+        const inForm = await api.postForm('/secure', { chargeTokenId: decodeURIComponent(wrong) })
         assert.deepEqual(met(inForm), NOT_FOUND, wrong)
       }
-      assert.deepEqual(await read(api, payment), payment)
+      for (const each of [payment, moto]) assert.deepEqual(await read(api, each), each)
     })
 
-    test('the one-time token of a moto_api payment opens no page', async () => {
-      const { api, payment } = await newPayment(service(), { authorisation_mode: 'moto_api' })
-      const { one_time_token } = payment._links.auth_url_post.params
-      assert.deepEqual(met(await api.get(`/secure/${one_time_token}`)), NOT_FOUND)
-      const form = { scenario: 'declined' }
-      assert.deepEqual(met(await api.postForm(`/secure/${one_time_token}`, form)), NOT_FOUND)
-      assert.deepEqual(
-        met(await api.postForm('/secure', { chargeTokenId: one_time_token })),
-        NOT_FOUND,
-      )
+    test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, repeated or in the query', async () => {
+      const { api, payment } = await newPayment(service())
+      const chargeTokenId = tokenOf(payment)
+      const query = `/secure?${new URLSearchParams({ chargeTokenId })}`
+      const given = ['chargeTokenId', chargeTokenId] as [string, string]
+      for (const [path, form] of [
+        ['/secure', []],
+        ['/secure', [['chargeTokenId', '']]],
+        ['/secure', [given, given]],
+        ['/secure', [['chargetokenid', chargeTokenId]]],
+        [query, []],
+      ] as [path: string, form: [string, string][]][])
+        for (const step of [[], [['step', 'details']], [['step', 'confirm']]] as (typeof form)[])
+          assert.deepEqual(met(await api.postForm(path, [...form, ...step])), NOT_FOUND)
+      assert.deepEqual(met(await api.get(query)), NOT_FOUND)
       assert.deepEqual(await read(api, payment), payment)
     })
   })
 
-  describe('slash at the end', () => {
-    test('every page accepts one slash at the end of its path', async () => {
-      const { api, payment } = await newPayment(service())
-      const page = pageOf(payment)
-      assert.deepEqual(met(await api.get(`${page}/`)), [200, 'Enter payment details'])
-      const chosen = await api.postForm(`${page}/`, { scenario: 'success' })
-      assert.deepEqual(met(chosen), [303, `/secure/${tokenOf(payment)}/confirm`])
-      assert.deepEqual(met(await api.get(`${page}/confirm/`)), [200, 'Confirm your payment'])
-      const hidden = await api.postForm('/secure/', payment._links.next_url_post.params)
-      assert.deepEqual(met(hidden), [200, 'Enter payment details'])
-      assert.deepEqual(met(await api.postForm(`${page}/confirm/`, {})), [303, payment.return_url])
-    })
+  test('the forms of POST /secure lead through the whole journey without the token in any address', async () => {
+    const { api, payment } = await newPayment(service())
+    const details = await api.postForm('/secure', payment._links.next_url_post.params)
+    const nothing = await press(api, details, 'submit-card-details')
+    assert.deepEqual(met(nothing), [400, headings.details])
+    const confirm = await press(api, nothing, 'submit-card-details', [['scenario', 'success']])
+    assert.deepEqual(met(confirm), [200, headings.confirm])
+    const done = await press(api, confirm, 'confirm')
+    assert.deepEqual(met(done), [303, payment.return_url])
+    for (const { text } of [details, nothing, confirm])
+      for (const [, address = ''] of text.matchAll(/(?:href|src|action)="([^"]*)"/g))
+        assert.ok(!address.includes(tokenOf(payment)), address)
+    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
+  })
+
+  test('every page accepts one slash at the end of its path, and one journey may use both POST /secure and /secure/{token}', async () => {
+    const { api, payment } = await newPayment(service())
+    const page = pageOf(payment)
+    assert.deepEqual(met(await api.get(`${page}/`)), [200, headings.details])
+    const chosen = await api.postForm(`${page}/`, { scenario: 'success' })
+    assert.deepEqual(met(chosen), [303, `/secure/${tokenOf(payment)}/confirm`])
+    const form = { ...payment._links.next_url_post.params, step: 'details', scenario: 'success' }
+    assert.deepEqual(met(await api.postForm('/secure/', form)), [200, headings.confirm])
+    assert.deepEqual(met(await api.get(`${page}/confirm/`)), [200, headings.confirm])
+    assert.deepEqual(met(await api.postForm(`${page}/confirm/`, {})), [303, payment.return_url])
   })
 })
 
 onOneDatabase('Hosted pages: return_url', service => {
-  const asGiven = [
-    'https://markets.example.org/paid?pitch=22&week=38#top',
-    'HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\'',
-    'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
-  ]
-  test('the browser is redirected to the exact return_url', async () => {
+  test('the browser is redirected to the exact return_url, or in ASCII where it has other characters', async () => {
     const api = await service().newAccount()
-    for (const return_url of asGiven) {
+    for (const [return_url, location = return_url] of [
+      ['https://markets.example.org/paid?pitch=22&week=38#top'],
+      ['HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\''],
+      ['https://user:word@markets.example.org/a;b,c|d^e`f{g}'],
+      ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
+      ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
+    ] as [given: string, location?: string][]) {
       const payment = await api.createPayment({ return_url })
       const declined = await choose(api, payment, 'declined')
       const link = only(elementsOf(declined.text), withId('return-url'))
       assert.equal(link.attributes.href, return_url)
-      assert.deepEqual(met(await api.get(pageOf(payment))), [303, return_url])
+      assert.deepEqual(met(await api.get(pageOf(payment))), [303, location])
     }
   })
-
-  const inAscii: [given: string, location: string][] = [
-    ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
-    ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
-  ]
-  for (const [return_url, location] of inAscii)
-    test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
-      const { api, payment } = await newPayment(service(), { return_url })
-      const cancelled = await choose(api, payment, 'cancel')
-      const link = only(elementsOf(cancelled.text), withId('return-url'))
-      assert.equal(link.attributes.href, return_url)
-      const [status, where] = met(await api.get(pageOf(payment)))
-      assert.deepEqual([status, where], [303, location])
-      assert.equal(new URL(return_url).href, location)
-      assert.equal((await read(api, payment)).return_url, return_url)
-    })
 })
 
-/** Decodes a path for a form field, or returns it unchanged when it cannot be decoded. */
-function decodeLoosely(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
+onOneDatabase(
+  'Hosted pages: FARTHING_RETURN_HOSTS',
+  { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
+  service => {
+    test('a return_url may be http if its host is listed, alone or with this port', async () => {
+      const api = await service().newAccount()
+      for (const return_url of [
+        'http://localhost:8080/return?x=1',
+        'HTTP://LOCALHOST:8080',
+        'http://shop.internal/',
+        'http://shop.internal:9000/',
+      ])
+        assert.equal((await api.createPayment({ return_url })).return_url, return_url)
+      for (const [return_url, host] of [
+        ['http://localhost/', 'localhost'],
+        ['http://localhost:8081/', 'localhost:8081'],
+        ['http://x@shop.internal.example.org/', 'shop.internal.example.org'],
+        ['ftp://shop.internal/'],
+      ] as [given: string, host?: string][]) {
+        const answer = await api.post('/v1/payments', { ...webPayment, return_url })
+        assertError(answer, 422, 'P0102', { field: 'return_url' })
+        const advice = `=${host}, or in a test startFarthing({ returnHosts: '${host}' })`
+        assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
+        if (host) assert.ok(answer.body.description.endsWith(`: FARTHING_RETURN_HOSTS${advice}`))
+      }
+    })
+
+    test('the pages allow their forms to lead to every http address, because the listed sites may lead on', async () => {
+      const { payment } = await newPayment(service())
+      const { headers } = await service().anonymous.get(pageOf(payment))
+      const policy = headers.get('content-security-policy') ?? ''
+      assert.match(policy, /; form-action 'self' https: http:;/)
+    })
+  },
+)
 
 const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
 
@@ -134,8 +167,8 @@ onOneDatabase(
 
       const here = `/secure/${token}`
       const page = await api.get(here)
-      assert.equal(formOf(page, 'submit-card-details').action, `/demo/farthing${here}`)
-      assert.equal(formOf(page, 'cancel-payment').action, `/demo/farthing${here}`)
+      for (const button of ['submit-card-details', 'cancel-payment'])
+        assert.equal(formOf(page, button).action, `/demo/farthing${here}`)
       const notChosen = await api.get(`${here}/confirm`)
       assert.deepEqual(met(notChosen), [303, `/demo/farthing${here}`])
       const chosen = await api.postForm(here, { scenario: 'success' })

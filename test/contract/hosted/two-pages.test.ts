@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, newPayment, read, statusesOf } from '../../support/journeys.ts'
+import { choose, newPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 /** The path of a link. Within the service, Location is a path. */
@@ -17,6 +17,9 @@ const textOn = ({ text }: Answer) => {
 const confirm = (api: Client, payment: Body, fields = {}) =>
   api.postForm(confirmOf(payment), fields)
 
+const postToken = (api: Client, payment: Body, fields = {}) =>
+  api.postForm('/secure', { ...payment._links.next_url_post.params, ...fields })
+
 async function confirmed(api: Client, payment: Body): Promise<void> {
   await choose(api, payment, 'success')
   await confirm(api, payment)
@@ -24,14 +27,19 @@ async function confirmed(api: Client, payment: Body): Promise<void> {
 
 onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
   describe('reading them', () => {
-    test('GET /secure/{token} shows the Enter payment details page, and a reload shows the same page and records no second started', async () => {
-      const { api, payment } = await newPayment(service())
-      const first = await api.get(pageOf(payment))
-      assert.deepEqual(met(first), [200, headings.details])
-      await api.advance(1000)
-      assert.equal((await api.get(pageOf(payment))).text, first.text)
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-    })
+    const ways: Record<string, (api: Client, payment: Body) => Promise<Answer>> = {
+      'GET /secure/{token}': (api, payment) => api.get(pageOf(payment)),
+      'POST /secure with chargeTokenId alone': postToken,
+    }
+    for (const [way, open] of Object.entries(ways))
+      test(`${way} shows the Enter payment details page, and a reload shows the same page and records no second started`, async () => {
+        const { api, payment } = await newPayment(service())
+        const first = await open(api, payment)
+        assert.deepEqual(met(first), [200, headings.details])
+        await api.advance(1000)
+        assert.equal((await open(api, payment)).text, first.text)
+        assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
+      })
 
     test('HEAD under /secure returns status, headers and Location of GET, no body, and does not start the payment', async () => {
       const { api, payment } = await newPayment(service())
@@ -81,10 +89,11 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       }
     })
 
-    test('GET confirm shows the Confirm your payment page with the mock card, and changes nothing', async () => {
+    test('success redirects to the Confirm your payment page, which shows the mock card and changes nothing', async () => {
       const { api, payment } = await newPayment(service())
-      await choose(api, payment, 'success')
+      assert.deepEqual(met(await choose(api, payment, 'success')), [303, path(confirmOf(payment))])
       const before = await read(api, payment)
+      assert.equal(before.state.status, 'started')
       const answer = await api.get(confirmOf(payment))
       assert.deepEqual(met(answer), [200, headings.confirm])
       const shown = {
@@ -120,14 +129,6 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
     })
 
-    test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
-      const { api, payment } = await newPayment(service())
-      await api.get(pageOf(payment))
-      const answer = await choose(api, payment, 'success')
-      assert.deepEqual(met(answer), [303, path(confirmOf(payment))])
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
-    })
-
     for (const [scenario, page, status, code] of [
       ['declined', headings.declined, 'failed', 'P0010'],
       ['error', headings.technical, 'error', 'P0050'],
@@ -158,26 +159,20 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       }
     })
 
-    for (const [last, delayed_capture] of [
-      ['success', false],
-      ['capturable', true],
+    for (const [last, delayed_capture, fields] of [
+      ['success', false, {}],
+      ['capturable', true, {}],
+      ['success', false, { confirm: 'yes' }],
+      ['success', false, { scenario: 'declined' }],
+      ['success', false, { scenario: 'x' }],
     ] as const)
-      test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
+      test(`POST confirm with any field but scenario=cancel completes the payment as ${last} and redirects to return_url: ${JSON.stringify(fields)}`, async () => {
         const { api, payment } = await newPayment(service(), { delayed_capture })
         await choose(api, payment, 'success')
-        assert.deepEqual(met(await confirm(api, payment)), [303, payment.return_url])
+        assert.deepEqual(met(await confirm(api, payment, fields)), [303, payment.return_url])
         const steps = ['created', 'started', 'submitted', last]
         assert.deepEqual(await statusesOf(api, payment), steps)
       })
-
-    test('POST confirm with any field but scenario=cancel confirms the payment', async () => {
-      for (const fields of [{ confirm: 'yes' }, { scenario: 'declined' }, { scenario: 'x' }]) {
-        const { api, payment } = await newPayment(service())
-        await choose(api, payment, 'success')
-        assert.deepEqual(met(await confirm(api, payment, fields)), [303, payment.return_url])
-        assert.equal((await read(api, payment)).state.status, 'success')
-      }
-    })
 
     for (const isChosen of [true, false])
       test(`POST confirm with cancel, also beside another scenario, fails the payment, success ${isChosen ? '' : 'not '}chosen`, async () => {
@@ -207,7 +202,6 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
         const { api, payment } = await newPayment(service(), fields)
         await end(api, payment)
         const before = await read(api, payment)
-        const token = payment._links.next_url_post.params
         const answers = [
           await api.get(pageOf(payment)),
           await api.request('HEAD', pageOf(payment)),
@@ -217,13 +211,63 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
           await api.get(confirmOf(payment)),
           await confirm(api, payment),
           await confirm(api, payment, { scenario: 'cancel' }),
-          await api.postForm('/secure', token),
-          await api.postForm('/secure', { ...token, step: 'details' }),
-          await api.postForm('/secure', { ...token, step: 'details', scenario: 'declined' }),
-          await api.postForm('/secure', { ...token, step: 'confirm' }),
+          await postToken(api, payment),
+          await postToken(api, payment, { step: 'details' }),
+          await postToken(api, payment, { step: 'details', scenario: 'declined' }),
+          await postToken(api, payment, { step: 'confirm' }),
         ]
         for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
         assert.deepEqual(await read(api, payment), before)
       })
+  })
+})
+
+onSharedDatabases('Pages as those of production', service => {
+  test('a prefilled address without a country, or with one that does not exist, is in the United Kingdom', async () => {
+    const api = await service().newAccount()
+    for (const [given, country, name] of [
+      [undefined, 'GB', 'United Kingdom'],
+      ['Albion', 'GB', 'United Kingdom'],
+      ['XX', 'GB', 'United Kingdom'],
+      ['fr', 'fr', 'France'],
+    ] as const) {
+      const billing_address = { line1: '1 Road', ...(given && { country: given }) }
+      const payment = await api.createPayment({ prefilled_cardholder_details: { billing_address } })
+      const { href } = payment._links.next_url
+      await choose(api, payment, 'success')
+      for (const page of [await api.get(href), await api.get(`${href}/confirm`)])
+        assert.match(page.text, new RegExp(`<data value="${country}">${name}</data>`))
+      await payOnPages(api, payment)
+      const { card_details } = await read(api, payment)
+      assert.equal(card_details.billing_address.country, country)
+    }
+  })
+
+  test('a payment that sets up an agreement shows its description, and says that the card will be kept', async () => {
+    const api = await service().newAccount()
+    const description = 'Monthly <b>plan</b>'.replace(/[<>]/g, '')
+    const { body } = await api.post('/v1/agreements', { reference: 'PLAN-8', description })
+    for (const [language, kept] of [
+      ['en', 'Your card details will be saved for future payments under this agreement.'],
+      ['cy', 'Bydd manylion eich cerdyn yn cael eu cadw'],
+    ] as const) {
+      const payment = await api.createPayment({ language, set_up_agreement: body.agreement_id })
+      const { href } = payment._links.next_url
+      await choose(api, payment, 'success')
+      for (const page of [await api.get(href), await api.get(`${href}/confirm`)]) {
+        assert.ok(page.text.includes(kept))
+        assert.match(page.text, new RegExp(`id="agreement-description"[^>]*>${description}<br>`))
+      }
+    }
+    const plain = await api.get((await api.createPayment())._links.next_url.href)
+    assert.doesNotMatch(plain.text, /agreement-description/)
+  })
+
+  test('an address that a client has built itself is told that only next_url leads to a payment', async () => {
+    const api = await service().newAccount()
+    const { payment_id } = await api.createPayment()
+    const { status, text } = await api.get(`/card_details/${payment_id}`, { Accept: 'text/html' })
+    assert.equal(status, 404)
+    assert.match(text, /only the next_url of a payment leads to its page/)
   })
 })
