@@ -148,7 +148,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
   })
 
   test('a request that arrives in the half second of grace is answered, although the service is held up for longer', async t => {
-    for (let isInTime = false; !isInTime; ) {
+    for (let isInTime = false, tries = 0; !isInTime && tries < 5; tries++) {
       const service = await start(t)
       const connection = await open(service.baseUrl)
       assert.equal(await health(connection), 200)
