@@ -4,10 +4,13 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
+import type { Context } from '../context.ts'
 import { plainHttp } from '../differences/creating.ts'
 import { endedPage } from '../differences/pages.ts'
 import { allows } from '../payments/advance.ts'
-import { carryOut, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
+import { movePayment } from '../payments/commands.ts'
+import { carryOut } from '../payments/complete.ts'
+import { currentByToken } from '../payments/due-steps.ts'
 import {
   behaviourOf,
   type Choice,
@@ -18,6 +21,7 @@ import {
   statusOf,
 } from '../payments/payment.ts'
 import { choiceTriggers, planOf } from '../payments/scenario.ts'
+import type { Trigger } from '../payments/transitions.ts'
 import {
   confirmPage,
   detailsPage,
@@ -27,6 +31,9 @@ import {
   type ReturnLink,
   type Site,
 } from './pages.ts'
+
+/** Whoever has the token of a web payment: it alone authorises every step. */
+type TokenHolder = { context: Context; token: string }
 
 /** One request of a journey. The token alone authorises it. */
 export type JourneyStep = Site &
@@ -123,6 +130,18 @@ const wayBack = ({ given: { language, return_url = '' } }: Payment): ReturnLink 
   language,
   returnUrl: return_url,
 })
+
+/** The web payment with this token and its account. Undefined if there is none, or if it is gone. */
+async function findByPageToken({ context, token }: TokenHolder) {
+  const found = await currentByToken(context, token)
+  if (found?.payment.given.authorisation_mode !== 'web') return undefined
+  context.recordEffects?.(found)
+  return found
+}
+
+/** Moves the web payment with this token. Undefined if there is none; not moved if its state does not allow it. */
+const moveByToken = (holder: TokenHolder, trigger: Trigger) =>
+  movePayment(holder.context, () => findByPageToken(holder), trigger)
 
 async function find(visit: JourneyStep): Promise<Payment | undefined> {
   return (await findByPageToken(visit))?.payment

@@ -4,25 +4,10 @@ import { cardOfAgreement } from '../agreements/store.ts'
 import { DECLINED_CARD, MOCK_CARD, submittedCard } from '../card.ts'
 import type { Context } from '../context.ts'
 import { changePayment, movePayment } from './commands.ts'
-import { currentByToken, reading } from './due-steps.ts'
+import { reading } from './due-steps.ts'
 import { mockCardOf, type Payment, type Scenario } from './payment.ts'
 import { pursue } from './scenario.ts'
 import type { Trigger } from './transitions.ts'
-
-/** Whoever has the token of a web payment: it alone authorises every step. */
-export type TokenHolder = { context: Context; token: string }
-
-/** The web payment with this token and its account. Undefined if there is none, or if it is gone. */
-export async function findByPageToken({ context, token }: TokenHolder) {
-  const found = await currentByToken(context, token)
-  if (found?.payment.given.authorisation_mode !== 'web') return undefined
-  context.recordEffects?.(found)
-  return found
-}
-
-/** Moves the web payment with this token. Undefined if there is none; not moved if its state does not allow it. */
-export const moveByToken = (holder: TokenHolder, trigger: Trigger) =>
-  movePayment(holder.context, () => findByPageToken(holder), trigger)
 
 /** Moves a payment of the account. Undefined if there is none; not moved if its state does not allow it. */
 export const moveOf = (context: Context, account: Account, payment_id: string, trigger: Trigger) =>
