@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep } from '../../../src/pay/retention.ts'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError, briefOf } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
@@ -10,8 +9,7 @@ import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 
-const DAY = 86_400_000
-const SEVEN_DAYS = 7 * DAY
+const SEVEN_DAYS = 604_800_000
 const moto = { authorisation_mode: 'moto_api' }
 
 onSharedDatabases('Retention: expired payments', { control: true }, service => {
@@ -130,7 +128,7 @@ onEveryDatabase(
     },
   },
   service => {
-    test('a message still PENDING when its payment expires becomes FAILED, also in its row by a sweep, and is never sent', async () => {
+    test('a message still PENDING when its payment expires becomes FAILED and is never sent', async () => {
       const api = await service().newAccount()
       const hook = { callback_url: 'https://hooks.example.org/' }
       const { body: webhook } = await api.post('/v1/webhooks', hook)
@@ -147,10 +145,6 @@ onEveryDatabase(
       for (const { deliveries } of service().apps) await deliveries.recover()
       assert.equal(sends, before)
       assert.deepEqual(await history(api, webhook), [failed])
-      service().clock.advance(SEVEN_DAYS + 2 * DAY)
-      await sweep(service().database, service().clock.now())
-      const rows = await service().database.query('select status from webhook_messages')
-      assert.deepEqual(rows, [{ status: 'FAILED' }])
     })
   },
 )

@@ -251,4 +251,24 @@ onEveryDatabase('Retention: sweep', service => {
     ])
     assert.equal(await stepsOfSweep(), before)
   })
+
+  test('a sweep makes a message of an expired payment that was never delivered FAILED', async () => {
+    await clean()
+    const { database, clock } = service()
+    const api = await service().newAccount()
+    await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+    const { payment_id } = await makePayment(api, 0)
+    const pending = `update webhook_messages set status = 'PENDING' where payment_id = $1`
+    await database.write([{ sql: pending, values: [payment_id] }])
+    clock.advance(DELETED)
+    await sweep(database, clock.now())
+    const statuses = await database.query<{ status: string }>(
+      'select status from webhook_messages where payment_id = $1',
+      [payment_id],
+    )
+    assert.deepEqual(
+      statuses.map(row => row.status),
+      ['FAILED', 'FAILED'],
+    )
+  })
 })
