@@ -37,10 +37,10 @@ onOneDatabase('OpenAPI: examples', { control: true }, service => {
             if (!schema.examples) missing.push(`${operationId} ${name}`)
           for (const [type, { examples }] of Object.entries<Body>(requestBody?.content ?? {}))
             if (!examples) missing.push(`${operationId} ${type}`)
-          for (const [status, { content }] of Object.entries<Body>(responses)) {
+          for (const [status, { $ref, ...own }] of Object.entries<Body>(responses)) {
+            const { content } = $ref ? document.components.responses[$ref.split('/').at(-1)] : own
             const json = content?.['application/json']
             if (json && !json.examples) missing.push(`${operationId} ${status}`)
-            if (Number(status) >= 300) continue
             const requests = requestBody?.content['application/json']?.examples ?? {}
             for (const [key, { value }] of Object.entries<Body>(json?.examples ?? {})) {
               const sent = requests[key] && JSON.stringify(requests[key].value)
@@ -50,4 +50,17 @@ onOneDatabase('OpenAPI: examples', { control: true }, service => {
         }
       assert.deepEqual(missing, [])
     })
+
+  // control/description.test.ts has a field that is not described, one that is missing, and a status.
+  test('an answer with the code of another operation or without a header, and a request that ought to be refused, differ from the description', async () => {
+    const { check } = await descriptionOf(service().baseUrl)
+    const name = 'GET /v1/agreements/{agreement_id}'
+    const error = { code: 'P2500', description: 'no such agreement' }
+    assert.throws(() => check(exchangeOf(name, 404, error)), /code must be equal to one/)
+    const unauthorised = exchangeOf(name, 401, { ...error, code: 'P0910' })
+    unauthorised.headers.delete('WWW-Authenticate')
+    assert.throws(() => check(unauthorised), /no header WWW-Authenticate/)
+    const taken = { ...exchangeOf('POST /v1/auth', 204, ''), text: '', sent: '{"cvc":"123"}' }
+    assert.throws(() => check(taken), /the body of POST .* required property/s)
+  })
 })

@@ -8,8 +8,6 @@ import addFormats from 'ajv-formats'
 import { meanings, onlyByPlan } from '../../src/core/codes.ts'
 import { failureCodes } from '../../src/pay/payments/payment.ts'
 import type { Body } from '../support/client.ts'
-import { exchangeOf } from '../support/described-exchange.ts'
-import { describe as read } from '../support/description.ts'
 import { common, endpoints, others } from '../support/endpoints.ts'
 import { onOneDatabase, startService } from '../support/service.ts'
 
@@ -49,36 +47,25 @@ onOneDatabase('OpenAPI: document', service => {
       .toSorted()
       .join(' ')
 
-  test('the document describes every endpoint and no other', () => {
-    assert.deepEqual(
-      operations()
-        .map(([name]) => name)
-        .sort(),
-      [...Object.keys(endpoints), ...Object.keys(others)].sort(),
-    )
-  })
-
-  test('the document gives each endpoint its statuses, each with its codes', () => {
-    for (const [name, own] of Object.entries(endpoints)) {
-      const expected = { ...common, ...own }
-      if (own[404]) expected[404] = `${own[404]} P0911`
-      if (name === 'POST /v1/auth') delete expected[401]
-      if (name.startsWith('GET ')) delete expected[413]
-      const [, { responses }] = operations().find(([found]) => found === name) ?? []
-      const described = Object.entries(responses).map(([status, answer]) => [
-        status,
-        codesOf(answer),
-      ])
-      const sorted = Object.entries(expected).map(([status, codes]) => [
-        status,
-        codes.split(' ').toSorted().join(' '),
-      ])
-      assert.deepEqual(Object.fromEntries(described), Object.fromEntries(sorted), name)
-    }
-    for (const [name, statuses] of Object.entries(others)) {
-      const [, { responses }] = operations().find(([found]) => found === name) ?? []
-      assert.deepEqual(Object.keys(responses).sort(), statuses.split(' ').sort(), name)
-    }
+  test('the document describes every endpoint and no other, with its statuses, each with its codes', () => {
+    const expected = Object.entries(endpoints).map(([name, own]) => {
+      const codes: Record<string, string> = { ...common, ...own }
+      if (own[404]) codes[404] = `${own[404]} P0911`
+      if (name === 'POST /v1/auth') delete codes[401]
+      if (name.startsWith('GET ')) delete codes[413]
+      for (const [status, text] of Object.entries(codes))
+        codes[status] = text.split(' ').sort().join(' ')
+      return [name, codes]
+    })
+    const described = operations().map(([name, { responses }]) => [
+      name,
+      name in others
+        ? Object.keys(responses).sort().join(' ')
+        : Object.fromEntries(
+            Object.entries(responses).map(([status, answer]) => [status, codesOf(answer)]),
+          ),
+    ])
+    assert.deepEqual(Object.fromEntries(described), { ...Object.fromEntries(expected), ...others })
   })
 
   test('the document has every field of the specification, also those that are never present here', () => {
@@ -176,12 +163,12 @@ onOneDatabase('OpenAPI: document', service => {
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 
-  test('the document has the address of the request in its servers and examples', async () => {
+  test('the document has the address of the request in its servers and examples, and no key', async () => {
     const headers = { Host: 'pay.test:8080' }
     const { body } = await service().anonymous.get('/openapi.json', headers)
     assert.equal(body.servers[0].url, 'http://pay.test:8080')
     assert.equal(body.paths['/secure'].servers[0].url, 'http://pay.test:8080')
-    assert.doesNotMatch(JSON.stringify(body), /farthing\.example/)
+    assert.doesNotMatch(JSON.stringify(body), /farthing\.example|api_test_/)
   })
 
   test('the document has the configured addresses of the API and of the pages', async () => {
@@ -210,22 +197,12 @@ onOneDatabase('OpenAPI: document', service => {
     assert.equal(status, 200)
   })
 
-  test('the schemas are valid JSON Schema 2020-12 and allow every example', () => {
+  // openapi-examples.test.ts has that they allow every example.
+  test('the schemas are valid JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
     addFormats.default(ajv)
     for (const [name, schema] of Object.entries<Body>(document.components.schemas))
       assert.ok(ajv.validateSchema(schema), `${name}: ${ajv.errorsText(ajv.errors)}`)
-    const { check } = read(document)
-    let checked = 0
-    for (const [name, { responses }] of operations())
-      for (const [status, answer] of Object.entries<Body>(responses))
-        for (const { value } of Object.values<Body>(
-          resolved(answer).content?.['application/json']?.examples ?? {},
-        )) {
-          check(exchangeOf(name, Number(status), value))
-          checked += 1
-        }
-    assert.ok(checked > 200)
   })
 
   test('the document describes webhook messages with a correct signature', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { AttemptResult, Resolve } from '../../src/core/ports.ts'
 import {
   isPublicAddress,
@@ -45,72 +45,70 @@ async function post(url: string, resolve: Resolve, allowed = ''): Promise<Attemp
   return outcome
 }
 
-describe('Forbidden addresses:', () => {
-  test('No connection is opened to a private address, however it is named, at registration or at an attempt.', async () => {
-    const [name, publicly] = ['a.example.com', '93.184.215.14']
-    for (const [host, addresses] of [
-      [name, ['127.0.0.1']],
-      [name, [publicly, '127.0.0.1']],
-      [name, ['127.0.0.1', publicly]],
-      [name, ['::ffff:127.0.0.1']],
-      [name, ['localhost']],
-      ['127.0.0.1', [publicly]],
-      ['0x7f.1', [publicly]],
-      ['[::1]', [publicly]],
-      ['[::ffff:127.0.0.1]', [publicly]],
-      ['localhost', [publicly]],
-    ] as const) {
-      const url = `https://${host}:${receiver.port}/`
-      const resolve = async () => [...addresses]
-      const opened = await connectionsDuring(async () => {
-        assert.deepEqual(await post(url, resolve), refused, `${host} ${addresses}`)
-        assert.notEqual(await registrationProblem(url, noneAllowed, resolve), undefined)
-      })
-      assert.equal(opened, 0)
-    }
-  })
-
-  test('No connection is opened to a name that was public at registration and is private at the attempt.', async () => {
-    const resolve = createCaseResolve()
-    const url = `https://rebind.example.com:${receiver.port}/`
-    assert.equal(await registrationProblem(url, noneAllowed, resolve), undefined)
+test('No connection is opened to a private address, however it is named, at registration or at an attempt.', async () => {
+  const [name, publicly] = ['a.example.com', '93.184.215.14']
+  for (const [host, addresses] of [
+    [name, ['127.0.0.1']],
+    [name, [publicly, '127.0.0.1']],
+    [name, ['127.0.0.1', publicly]],
+    [name, ['::ffff:127.0.0.1']],
+    [name, ['localhost']],
+    ['127.0.0.1', [publicly]],
+    ['0x7f.1', [publicly]],
+    ['[::1]', [publicly]],
+    ['[::ffff:127.0.0.1]', [publicly]],
+    ['localhost', [publicly]],
+  ] as const) {
+    const url = `https://${host}:${receiver.port}/`
+    const resolve = async () => [...addresses]
     const opened = await connectionsDuring(async () => {
-      assert.deepEqual(await post(url, resolve), refused)
+      assert.deepEqual(await post(url, resolve), refused, `${host} ${addresses}`)
+      assert.notEqual(await registrationProblem(url, noneAllowed, resolve), undefined)
     })
     assert.equal(opened, 0)
-  })
+  }
+})
 
-  test('No connection is opened to the target of a redirect.', async () => {
-    const redirecting = await startReceiver({
-      onRequest: ({ response }) =>
-        response.writeHead(302, { location: `https://receiver.test:${receiver.port}/` }).end(),
-    })
-    const opened = await connectionsDuring(async () => {
-      const outcome = await post(
-        redirecting.url,
-        async () => ['127.0.0.1'],
-        'localhost,receiver.test',
-      )
-      assert.equal(outcome.result, '302 Found')
-    })
-    assert.equal(opened, 0)
-    await redirecting.close()
+test('No connection is opened to a name that was public at registration and is private at the attempt.', async () => {
+  const resolve = createCaseResolve()
+  const url = `https://rebind.example.com:${receiver.port}/`
+  assert.equal(await registrationProblem(url, noneAllowed, resolve), undefined)
+  const opened = await connectionsDuring(async () => {
+    assert.deepEqual(await post(url, resolve), refused)
   })
+  assert.equal(opened, 0)
+})
 
-  test('A connection to a private address is opened only where its host and port are listed, also over http.', async () => {
-    const address = `receiver.test:${receiver.port}`
-    for (const [url, listed, opened] of [
-      [`https://${address}/`, address, 1],
-      [`https://${address}/`, 'receiver.test:1', 0],
-      [`http://${address}/`, '', 0],
-    ] as const) {
-      const found = await connectionsDuring(async () => {
-        const { result } = await post(url, async () => ['127.0.0.1'], listed)
-        assert.equal(result, opened ? '200 OK' : refused.result)
-      })
-      assert.equal(found, opened, `${url} with ${listed}`)
-    }
+test('No connection is opened to the target of a redirect.', async () => {
+  const redirecting = await startReceiver({
+    onRequest: ({ response }) =>
+      response.writeHead(302, { location: `https://receiver.test:${receiver.port}/` }).end(),
   })
+  const opened = await connectionsDuring(async () => {
+    const outcome = await post(
+      redirecting.url,
+      async () => ['127.0.0.1'],
+      'localhost,receiver.test',
+    )
+    assert.equal(outcome.result, '302 Found')
+  })
+  assert.equal(opened, 0)
+  await redirecting.close()
+})
+
+test('A connection to a private address is opened only where its host and port are listed, also over http.', async () => {
+  const address = `receiver.test:${receiver.port}`
+  for (const [url, listed, opened] of [
+    [`https://${address}/`, address, 1],
+    [`https://${address}/`, 'receiver.test:1', 0],
+    [`http://${address}/`, '', 0],
+  ] as const) {
+    const found = await connectionsDuring(async () => {
+      const { result } = await post(url, async () => ['127.0.0.1'], listed)
+      assert.equal(result, opened ? '200 OK' : refused.result)
+    })
+    assert.equal(found, opened, `${url} with ${listed}`)
+  }
 })
 
 test('A message to a callback URL that registration refuses is refused too.', async () => {
@@ -118,36 +116,32 @@ test('A message to a callback URL that registration refuses is refused too.', as
     assert.deepEqual(await post(url, createCaseResolve()), refused, url)
 })
 
-describe('The look-up of a socket:', () => {
-  const addresses = ['93.184.215.14', '2606:2800:21f::1']
-  const lookup = createLookup(async () => addresses, isPublicAddress)
+test('The look-up returns one address or all, as the socket asks.', async () => {
+  const [first, second] = ['93.184.215.14', '2606:2800:21f::1']
+  const lookup = createLookup(async () => [first, second], isPublicAddress)
+  const found = (options: object) =>
+    new Promise((resolve, reject) =>
+      lookup('dual.example.com', options, (error, address, family) =>
+        error ? reject(error) : resolve([address, family]),
+      ),
+    )
+  const all = [
+    { address: first, family: 4 },
+    { address: second, family: 6 },
+  ]
+  assert.deepEqual(await found({ all: true }), [all, undefined])
+  assert.deepEqual(await found({}), [first, 4])
+})
 
-  test('The look-up returns one address or all, as the socket asks.', async () => {
-    const found = (options: object) =>
-      new Promise((resolve, reject) =>
-        lookup('dual.example.com', options, (error, address, family) =>
-          error ? reject(error) : resolve([address, family]),
-        ),
-      )
-    const [first, second] = ['93.184.215.14', '2606:2800:21f::1']
-    const all = [
-      { address: first, family: 4 },
-      { address: second, family: 6 },
-    ]
-    assert.deepEqual(await found({ all: true }), [all, undefined])
-    assert.deepEqual(await found({}), [first, 4])
-  })
-
-  test('A connection resolves its name once, so the checked address is the one used.', async () => {
-    let asked = 0
-    const resolve = async () => {
-      asked += 1
-      return asked === 1 ? ['127.0.0.1'] : assert.fail('asked again')
-    }
-    const outcome = await post(`https://receiver.test:${receiver.port}/`, resolve, 'receiver.test')
-    assert.equal(outcome.result, '200 OK')
-    assert.equal(asked, 1)
-  })
+test('A connection resolves its name once, so the checked address is the one used.', async () => {
+  let asked = 0
+  const resolve = async () => {
+    asked += 1
+    return asked === 1 ? ['127.0.0.1'] : assert.fail('asked again')
+  }
+  const outcome = await post(`https://receiver.test:${receiver.port}/`, resolve, 'receiver.test')
+  assert.equal(outcome.result, '200 OK')
+  assert.equal(asked, 1)
 })
 
 test('Proxy variables are ignored.', async t => {

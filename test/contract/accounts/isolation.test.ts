@@ -11,7 +11,7 @@ import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 /** Identifiers that nothing has. */
-const unknown = ['0'.repeat(26), 'x', '%00', '%20', "';drop", 'é', '..%2f', 'x'.repeat(2_000)]
+const unknown = ['0'.repeat(26), 'x', '%00', '%20', "';drop", 'é', '..%2f', 'x'.repeat(5_000)]
 
 onSharedDatabases('Accounts: isolation', service => {
   let mine: Client

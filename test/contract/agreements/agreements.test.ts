@@ -4,10 +4,15 @@ import {
   activeAgreement,
   cancelAgreement,
   createAgreement,
+  payByAgreement,
   readAgreement,
+  setUpPayment,
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
+import { interleaving } from '../../support/watched.ts'
 
 const good = { reference: 'PLAN-8', description: 'Monthly plan', user_identifier: 'member-118' }
 
@@ -36,7 +41,15 @@ const order: Fault[] = [
   [{ description: long, user_identifier: '' }, 422, 'P0102', 'description'],
 ]
 
-onSharedDatabases('Agreements: create and cancel', { control: true }, service => {
+async function found(api: Client, query: string): Promise<string[]> {
+  const { status, body, text } = await api.get(`/v1/agreements?${query}`)
+  assert.equal(status, 200, text)
+  return body.results.map(({ agreement_id }: Body) => agreement_id)
+}
+
+const idsOf = (agreements: Body[]): string[] => agreements.map(({ agreement_id }) => agreement_id)
+
+onSharedDatabases('Agreements: create, cancel and search', { control: true }, service => {
   test('POST /v1/agreements creates an agreement in status created, and GET returns the same body', async () => {
     const api = await service().newAccount()
     const { status, body } = await api.post('/v1/agreements', { ...good, nonsense: [1] })
@@ -82,6 +95,76 @@ onSharedDatabases('Agreements: create and cancel', { control: true }, service =>
       const cancelled = { ...agreement, status: 'cancelled', cancelled_date }
       assert.deepEqual(await readAgreement(api, agreement), cancelled)
     }
+  })
+
+  test('an agreement search returns the agreements of the account, newest first, each as GET does', async () => {
+    const api = await service().newAccount()
+    const made: Body[] = []
+    for (let i = 0; i < 3; i++) {
+      await api.advance(1)
+      made.unshift(await createAgreement(api, { reference: `PLAN-${i}`, user_identifier: 'm' }))
+    }
+    await api.advance(1)
+    made.unshift(await activeAgreement(api))
+    const { body } = await api.get('/v1/agreements')
+    assert.deepEqual(body.results, made)
+  })
+
+  test('an agreement search by reference compares the whole text and ignores case', async () => {
+    const api = await service().newAccount()
+    const plan = await createAgreement(api, { reference: 'Plan-Ünï_100%' })
+    await createAgreement(api, { reference: 'Plan-Ünï_100% and more' })
+    await createAgreement(api, { reference: 'PlanXÜnïX100X' })
+    for (const reference of ['Plan-Ünï_100%', 'PLAN-ÜNÏ_100%', 'plan-ünï_100%'])
+      assert.deepEqual(
+        await found(api, `reference=${encodeURIComponent(reference)}`),
+        idsOf([plan]),
+      )
+    for (const reference of ['Plan', 'Plan-Ünï', '%25', '_', '*', "' or 1=1 --"])
+      assert.deepEqual(await found(api, `reference=${encodeURIComponent(reference)}`), [])
+  })
+
+  test('an agreement search finds agreements by status and by status and reference together', async () => {
+    const api = await service().newAccount()
+    const created = await createAgreement(api, { reference: 'a' })
+    const active = await activeAgreement(api)
+    const cancelled = await createAgreement(api, { reference: 'a' })
+    await cancelAgreement(api, cancelled)
+    assert.deepEqual(await found(api, 'status=created'), idsOf([created]))
+    assert.deepEqual(await found(api, 'status=active'), idsOf([active]))
+    assert.deepEqual(await found(api, 'status=cancelled'), idsOf([cancelled]))
+    assert.deepEqual(await found(api, 'status=inactive'), [])
+    assert.deepEqual(await found(api, 'status=cancelled&reference=A'), idsOf([cancelled]))
+    assert.deepEqual(await found(api, 'status=active&reference=a'), [])
+    assert.equal((await found(api, 'status=&reference=%20')).length, 3)
+    assert.deepEqual(await found(api, 'status=created&status=active'), idsOf([created]))
+  })
+
+  test('an agreement cancelled while a payment with it is being made refuses the payment', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await activeAgreement(api)
+    beforeWrite(async () => {
+      assert.equal((await cancelAgreement(api, agreement)).status, 204)
+    })
+    const headers = { 'Idempotency-Key': 'late' }
+    const refused = await payByAgreement(api, agreement, {}, headers)
+    assertError(refused, 400, 'P0102', { field: 'agreement_id' })
+    const listed = await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)
+    assert.equal(listed.body.total, 1, 'only the payment that set it up')
+    const other = await payByAgreement(api, await activeAgreement(api), {}, headers)
+    assert.equal(other.status, 201, 'the idempotency key is not used up')
+  })
+
+  test('a card replaced while a payment with the agreement is being made is the card of the payment', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const agreement = await activeAgreement(api)
+    const setUp = await setUpPayment(api, agreement, {
+      prefilled_cardholder_details: { cardholder_name: 'New Card' },
+    })
+    beforeWrite(() => payOnPages(api, setUp))
+    const { status, body } = await payByAgreement(api, agreement)
+    assert.equal(status, 201)
+    assert.equal(body.card_details.cardholder_name, 'New Card')
   })
 })
 

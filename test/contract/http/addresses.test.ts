@@ -42,17 +42,51 @@ function addressesIn({ _links }: Body): [api: string, pages: string] {
   return [_links.self.href.split('/v1/')[0], pages]
 }
 
+const HOSTS = ['localhost:3000', 'farthing', '[::1]:3000', '10.0.0.1', 'A.example:80']
+const BASES = ['https://pay.example.org', 'http://localhost:8080/farthing/api']
+const FARTHING_PAGES_URL = 'https://pages.example.org/demo'
+const trust = { FARTHING_TRUST_PROXY: 'true' }
+const configured = { FARTHING_BASE_URL: 'http://configured' }
+const forwarded = [
+  'Host: inside:3000',
+  'X-Forwarded-Proto: https',
+  'X-Forwarded-Host: pay.example.org',
+]
+
+type Row = [env: Record<string, string>, headers: string[], api: string, pages?: string]
+const addresses: Record<string, Row[]> = {
+  'links use http and the Host header of the request': HOSTS.map(host => [
+    {},
+    [`Host: ${host}`],
+    `http://${host}`,
+  ]),
+  'links use FARTHING_BASE_URL and its path': BASES.map(base => [
+    { FARTHING_BASE_URL: base },
+    ['Host: other'],
+    base,
+  ]),
+  'links to pages use FARTHING_PAGES_URL': [
+    [{ FARTHING_PAGES_URL }, ['Host: api:3000'], 'http://api:3000', FARTHING_PAGES_URL],
+    [{ ...configured, FARTHING_PAGES_URL }, ['Host: x'], 'http://configured', FARTHING_PAGES_URL],
+  ],
+  'links use X-Forwarded-Proto and X-Forwarded-Host when the proxy is trusted': [
+    [trust, forwarded, 'https://pay.example.org'],
+    [trust, ['Host: a', 'X-Forwarded-Proto: https'], 'https://a'],
+    [trust, ['Host: a', 'X-Forwarded-Host: b'], 'http://b'],
+    [trust, ['Host: a', 'X-Forwarded-Proto: HTTPS, http', 'X-Forwarded-Host: b, c'], 'https://b'],
+    [trust, ['Host: a', 'X-Forwarded-Proto: javascript'], 'http://a'],
+    [trust, ['Host: a'], 'http://a'],
+  ],
+  'links ignore X-Forwarded headers when the proxy is not trusted or FARTHING_BASE_URL is set': [
+    [{}, forwarded, 'http://inside:3000'],
+    [{ FARTHING_TRUST_PROXY: 'false' }, forwarded, 'http://inside:3000'],
+    [{ ...trust, ...configured }, forwarded, 'http://configured'],
+  ],
+}
+
 describe('HTTP: addresses in links', () => {
   after(async () => {
     for (const service of services.values()) await service.stop()
-  })
-
-  test('links use http and the Host header of the request', async () => {
-    for (const host of ['localhost:3000', 'farthing', '[::1]:3000', '10.0.0.1', 'A.example:80']) {
-      const { body, headers } = await create({}, [`Host: ${host}`])
-      assert.deepEqual(addressesIn(body), [`http://${host}`, `http://${host}`])
-      assert.equal(headers.get('location'), body._links.self.href)
-    }
   })
 
   test('links use the address of the service when the Host header is not a host name', async () => {
@@ -77,50 +111,14 @@ describe('HTTP: addresses in links', () => {
     }
   })
 
-  test('links use FARTHING_BASE_URL and its path', async () => {
-    for (const base of ['https://pay.example.org', 'http://localhost:8080/farthing/api']) {
-      const { body, headers } = await create({ FARTHING_BASE_URL: base }, ['Host: other'])
-      assert.deepEqual(addressesIn(body), [base, base])
-      assert.equal(headers.get('location'), body._links.self.href)
-    }
-  })
-
-  test('links to pages use FARTHING_PAGES_URL', async () => {
-    const pages = 'https://pages.example.org/demo'
-    const alone = await create({ FARTHING_PAGES_URL: pages }, ['Host: api:3000'])
-    assert.deepEqual(addressesIn(alone.body), ['http://api:3000', pages])
-    const env = { FARTHING_BASE_URL: 'http://api', FARTHING_PAGES_URL: pages }
-    assert.deepEqual(addressesIn((await create(env, ['Host: x'])).body), ['http://api', pages])
-  })
-
-  const forwarded = [
-    'Host: inside:3000',
-    'X-Forwarded-Proto: https',
-    'X-Forwarded-Host: pay.example.org',
-  ]
-
-  test('links use X-Forwarded-Proto and X-Forwarded-Host when the proxy is trusted', async () => {
-    const trust = { FARTHING_TRUST_PROXY: 'true' }
-    const { body } = await create(trust, forwarded)
-    assert.deepEqual(addressesIn(body), ['https://pay.example.org', 'https://pay.example.org'])
-    for (const [headers, expected] of [
-      [['Host: a', 'X-Forwarded-Proto: https'], 'https://a'],
-      [['Host: a', 'X-Forwarded-Host: b'], 'http://b'],
-      [['Host: a', 'X-Forwarded-Proto: HTTPS, http', 'X-Forwarded-Host: b, c'], 'https://b'],
-      [['Host: a', 'X-Forwarded-Proto: javascript'], 'http://a'],
-      [['Host: a'], 'http://a'],
-    ] as const) {
-      const each = await create(trust, [...headers])
-      assert.deepEqual(addressesIn(each.body), [expected, expected])
-    }
-  })
-
-  test('links ignore X-Forwarded headers when the proxy is not trusted or FARTHING_BASE_URL is set', async () => {
-    for (const env of [{}, { FARTHING_TRUST_PROXY: 'false' }])
-      assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://inside:3000')
-    const env = { FARTHING_TRUST_PROXY: 'true', FARTHING_BASE_URL: 'http://configured' }
-    assert.equal(addressesIn((await create(env, forwarded)).body)[0], 'http://configured')
-  })
+  for (const [sentence, rows] of Object.entries(addresses))
+    test(sentence, async () => {
+      for (const [env, head, api, pages = api] of rows) {
+        const { body, headers } = await create(env, head)
+        assert.deepEqual(addressesIn(body), [api, pages])
+        assert.equal(headers.get('location'), body._links.self.href)
+      }
+    })
 })
 
 onSharedDatabases('HTTP: links in webhook messages', { receives: true }, service => {

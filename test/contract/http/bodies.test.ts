@@ -60,27 +60,11 @@ onOneDatabase('HTTP: request bodies', service => {
       '*/*',
       'nonsense;=;',
     ]
-    const sent = (type: string, path: string) => send(json, [`Content-Type: ${type}`], path)
-    for (const path of withBody) assertError(await sent('text/plain', path), 400, 'P0920')
-    for (const type of others) assertError(await sent(type, '/v1/payments'), 400, 'P0920')
+    for (const type of others)
+      assertError(await send(json, [`Content-Type: ${type}`]), 400, 'P0920')
     const headers = ['Content-Type: text/plain', 'Transfer-Encoding: chunked']
     const answer = await sendRaw(service().baseUrl, head('/v1/payments', ...headers), '0\r\n\r\n')
     assertError(answer, 400, 'P0920')
-  })
-
-  // order-of-checks.test.ts has the other endpoints that read no body.
-  test('cancel ignores a body of any type and encoding', async () => {
-    for (const type of [
-      'application/json',
-      'application/x-www-form-urlencoded; =;',
-      'nonsense',
-      '',
-    ]) {
-      const { payment_id } = await api.createPayment()
-      const headers = [`Content-Type: ${type}`, 'Content-Encoding: gzip']
-      const answer = await send('{"amount":', headers, `/v1/payments/${payment_id}/cancel`)
-      assert.equal(answer.status, 204, `${type}: ${answer.text}`)
-    }
   })
 
   test('a compressed body returns 400 P0920', async () => {

@@ -44,8 +44,6 @@ onOneDatabase('HTTP: order of checks', service => {
   for (const { path, noObject, wrong } of withBody)
     test(`POST ${path} checks key, route, method, media type, size, JSON object and fields in this order`, async () => {
       const worst = { path, type: 'text/plain', body: TOO_LARGE }
-      await expectAnswer({ ...worst, ...KEYLESS, path: `${path}/no/such` }, '401 P0910')
-      await expectAnswer({ ...worst, ...KEYLESS, method: 'PUT' }, '401 P0910')
       await expectAnswer({ ...worst, ...KEYLESS }, '401 P0910')
       await expectAnswer({ ...worst, method: 'PUT', path: `${path}/no/such` }, '404 P0911')
       await expectAnswer({ ...worst, path: `${path}/no/such` }, '404 P0911')
@@ -63,7 +61,8 @@ onOneDatabase('HTTP: order of checks', service => {
       await expectAnswer({ ...worst, key, method: 'PUT' }, '405 P0912')
       await expectAnswer({ ...worst, key }, '400 P0920')
       await expectAnswer({ ...worst, key, type: 'application/json' }, '413 P0913')
-      await expectAnswer({ path: '/v1/auth', key, body: '[]' }, '400 P0197')
+      for (const body of NO_OBJECTS)
+        await expectAnswer({ path: '/v1/auth', key, body }, '400 P0197')
       await expectAnswer({ path: '/v1/auth', key, body: '{}' }, '422 P0101 one_time_token')
     }
   })
@@ -75,34 +74,35 @@ onOneDatabase('HTTP: order of checks', service => {
     { path: '/v1/webhooks/:id', method: 'DELETE', unknown: '404 P2700' },
   ]
   for (const { path: pattern, method = 'POST', unknown } of bodyless)
-    test(`${method} ${pattern} checks key, route, method, size and resource in this order, whatever the media type`, async () => {
+    test(`${method} ${pattern} checks key, route, method, size and resource in this order, whatever the type and encoding of the body`, async () => {
       const path = pattern.replace(':id', UNKNOWN)
       const worst = { method, path, type: 'nonsense', body: TOO_LARGE }
-      await expectAnswer({ ...worst, ...KEYLESS, method: 'PATCH' }, '401 P0910')
       await expectAnswer({ ...worst, ...KEYLESS }, '401 P0910')
       await expectAnswer({ ...worst, path: `${path}/no` }, '404 P0911')
       await expectAnswer({ ...worst, method: 'PATCH' }, '405 P0912')
       await expectAnswer(worst, '413 P0913')
-      await expectAnswer({ ...worst, body: TOO_LARGE.slice(1) }, unknown)
+      for (const type of ['nonsense', 'application/json\r\nContent-Encoding: gzip', ''])
+        await expectAnswer({ ...worst, type, body: TOO_LARGE.slice(1) }, unknown)
     })
 
-  const searches: [path: string, invalid: string][] = [
+  const long = `reference=${'x'.repeat(256)}`
+  const searches: [path: string, invalid: string, ...otherQueries: string[]][] = [
     ['/v1/payments', '422 P0401'],
-    ['/v1/refunds', '422 P1101'],
-    ['/v1/agreements', '422 P2401'],
-    ['/v1/disputes', '422 P0401'],
+    ['/v1/refunds', '422 P1101', 'to_settled_date=2026-02-30'],
+    ['/v1/agreements', '422 P2401', 'status=Active', long, 'reference=%00'],
+    ['/v1/disputes', '422 P0401', 'status=LOST'],
     ['/v1/webhooks', '422 P2701'],
     [`/v1/webhooks/${UNKNOWN}/messages`, '422 P2701'],
   ]
-  for (const [path, invalid] of searches)
+  for (const [path, invalid, ...otherQueries] of searches)
     test(`GET ${path} checks key, route, method and parameters in this order`, async () => {
       const query = '?page=x'
       const method = 'GET'
-      await expectAnswer({ ...KEYLESS, method, path: `${path}/no/such${query}` }, '401 P0910')
       await expectAnswer({ ...KEYLESS, method, path: path + query }, '401 P0910')
       await expectAnswer({ method, path: `${path}/no/such/thing${query}` }, '404 P0911')
       await expectAnswer({ method: 'PATCH', path: path + query }, '405 P0912')
-      await expectAnswer({ method, path: path + query }, invalid)
+      for (const wrong of [query, ...otherQueries.map(other => `?${other}`)])
+        await expectAnswer({ method, path: path + wrong }, invalid)
     })
 
   test('a request that fails a check has no effect', async () => {

@@ -138,15 +138,6 @@ onOneDatabase('HTTP: routes', service => {
       }
   })
 
-  test('a path with a very long identifier reaches its route, which returns its own 404', async () => {
-    for (const length of [101, 1_000, 10_000]) {
-      const id = 'x'.repeat(length)
-      assertError(await send('GET', `/v1/payments/${id}`), 404, 'P0200')
-      assertError(await send('POST', `/v1/payments/${id}/cancel`), 404, 'P0500')
-      assert.match((await send('GET', `/secure/${id}`)).text, /^<!doctype html>/i)
-    }
-  })
-
   test('a GET for an unknown address that prefers HTML gets the page for it, with the headers of a page', async () => {
     for (const accept of [BROWSER, 'Text/HTML', 'text/html, */*;q=0.1', 'text/html;level=1'])
       for (const path of ['/nothing', '/payments/abc?x=y', '/docs/more', '//', '/%ff', '/v1x']) {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Server, Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { readConfig } from '../../../src/app/config.ts'
-import { startFarthing } from '../../../src/app/start.ts'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
@@ -15,47 +13,41 @@ import {
   SLICE_MS,
   TURN_WAIT_MS,
 } from '../../../src/core/budgets.ts'
-import { createKey } from '../../../src/platform/accounts/store.ts'
 import { createLeaving, SMALL_BYTES } from '../../../src/platform/http/leaving.ts'
 import { longJson } from '../../../src/platform/http/long-json.ts'
 import { decorateRequests } from '../../../src/platform/http/request-state.ts'
-import { type Answer, createClient } from '../../support/client.ts'
-import { tempDatabase } from '../../support/folders.ts'
+import type { Answer } from '../../support/client.ts'
 import { createGate } from '../../support/gate.ts'
 import { createLargePayments, searchBytes } from '../../support/large-payments.ts'
 import { open, parseAnswer } from '../../support/raw-http.ts'
+import { startService } from '../../support/service.ts'
 
 /** Payments of the longest page, by which a query is known as that of a search. */
 const LONGEST_PAGE = 500
 
-/** The service in this process, with a gate before the query of a search. */
+/** The service with a gate before the query of a search. */
 async function startGated(t: TestContext) {
   const gate = createGate()
-  const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: tempDatabase(), FARTHING_CONSOLE: 'false' }),
-    backgroundWork: false,
-    ports: real => ({
-      ...real,
+  const service = await startService('sqlite', {
+    env: { FARTHING_CONSOLE: 'false' },
+    ports: ({ database }) => ({
       database: {
-        ...real.database,
+        ...database,
         async query(sql, values) {
           if (values?.includes(LONGEST_PAGE)) await gate.wait()
-          return real.database.query(sql, values)
+          return database.query(sql, values)
         },
       },
     }),
-    resolve: async () => [],
   })
+  const { server } = service.apps[0]?.server ?? assert.fail('no app')
   // A busy machine takes longer for all connections than a client may read nothing.
-  farthing.app.server.server.setTimeout(0)
+  server.setTimeout(0)
   t.after(async () => {
     gate.open()
-    await farthing.close()
+    await service.stop()
   })
-  const newAccount = async (name: string) =>
-    createClient([farthing.url], (await createKey(farthing.ports, name)).key)
-  const connections = () => connectionsOf(farthing.app.server.server)
-  return { baseUrl: farthing.url, connections, gate, newAccount }
+  return { ...service, connections: () => connectionsOf(server), gate }
 }
 
 const connectionsOf = (server: Server): Promise<number> =>
@@ -73,82 +65,49 @@ const isRefused = ({ status, headers, body }: Answer): void => {
 
 const ALL = SEARCHES_OF_ACCOUNT + SEARCHES_WAITING
 
-describe('Searches take turns', () => {
-  /** A service whose searches are held, some of them by another account. `greedy` has sent one more than may work and wait, and it was refused. */
-  async function startFull(t: TestContext) {
-    const { newAccount, gate, ...rest } = await startGated(t)
-    const [greedy, stranger] = [await newAccount('greedy'), await newAccount('stranger')]
-    const { payment_id } = await stranger.createPayment()
-    gate.close()
-    const answers: Answer[] = []
-    const second = await newAccount('second')
-    const others = Array.from({ length: SEARCHES_AT_WORK - SEARCHES_OF_ACCOUNT }, () =>
-      second.get('/v1/payments'),
-    )
-    await until(() => gate.waiting() === others.length)
-    const searches = Array.from({ length: ALL + 1 }, () =>
-      greedy.get('/v1/payments').then(answer => answers.push(answer)),
-    )
-    await until(() => answers.length > 0 && gate.waiting() === SEARCHES_AT_WORK)
-    return {
-      ...rest,
-      answers,
-      searches: [...searches, ...others],
-      gate,
-      greedy,
-      stranger,
-      payment_id,
-    }
-  }
+test('Of an account 4 searches read rows at once, 64 wait and one more is 503 at once; small requests pass them all, and searches of others take their places, and give them back if their client leaves', async t => {
+  const { newAccount, gate, baseUrl, connections } = await startGated(t)
+  const [greedy, stranger] = [await newAccount(), await newAccount()]
+  const { payment_id } = await stranger.createPayment()
+  gate.close()
+  const second = await newAccount()
+  const others = Array.from({ length: SEARCHES_AT_WORK - SEARCHES_OF_ACCOUNT }, () =>
+    second.get('/v1/payments'),
+  )
+  await until(() => gate.waiting() === others.length)
+  const answers: Answer[] = []
+  const search = () => greedy.get('/v1/payments').then(answer => answers.push(answer))
+  const searches = Array.from({ length: ALL + 1 }, search)
+  await until(() => answers.length > 0 && gate.waiting() === SEARCHES_AT_WORK)
+  const path = `/v1/payments/${payment_id}`
+  assert.equal((await stranger.get(path)).status, 200)
+  assert.equal((await stranger.get(`${path}/events`)).status, 200)
+  assert.equal((await stranger.post(`${path}/cancel`)).status, 204)
+  assert.equal(answers.length, 1)
 
-  test('4 of an account read rows at once, 64 wait, one more is 503 at once, and small requests pass them all', async t => {
-    const { answers, searches, gate, stranger, payment_id } = await startFull(t)
-    const path = `/v1/payments/${payment_id}`
-    assert.equal((await stranger.get(path)).status, 200)
-    assert.equal((await stranger.get(`${path}/events`)).status, 200)
-    assert.equal((await stranger.post(`${path}/cancel`)).status, 204)
-    assert.equal(answers.length, 1)
-    for (const answer of answers) isRefused(answer)
-    gate.open()
-    await Promise.all(searches)
-    const statuses = answers.slice(1).map(({ status }) => status)
-    assert.deepEqual(statuses, Array(ALL).fill(200))
-  })
+  const other = stranger.get('/v1/payments')
+  await until(() => answers.length === 2)
 
-  test('a search of another account gets the place of one that waits', async t => {
-    const { answers, searches, gate, stranger } = await startFull(t)
-    const other = stranger.get('/v1/payments')
-    await until(() => answers.length === 2)
-    for (const answer of answers) isRefused(answer)
-    gate.open()
-    assert.equal((await other).status, 200)
-    await Promise.all(searches)
-    assert.equal(answers.filter(({ status }) => status === 200).length, ALL - 1)
-  })
+  const sockets = await Promise.all([open(baseUrl), open(baseUrl)])
+  for (const socket of sockets) socket.write(searchBytes(stranger))
+  await until(() => answers.length === 4)
+  const before = await connections()
+  for (const socket of sockets) socket.destroy()
+  while ((await connections()) > before - sockets.length) await setImmediate()
+  searches.push(search(), search(), search())
+  await until(() => answers.length === 5)
 
-  test('a client that leaves gives its place to the next', async t => {
-    const { answers, baseUrl, connections, searches, gate, greedy, stranger } = await startFull(t)
-    const sockets = await Promise.all([open(baseUrl), open(baseUrl)])
-    for (const socket of sockets) socket.write(searchBytes(stranger))
-    await until(() => answers.length === 3)
-    const before = await connections()
-    for (const socket of sockets) socket.destroy()
-    while ((await connections()) > before - sockets.length) await setImmediate()
-    const more: Answer[] = []
-    const late = Array.from({ length: 3 }, () =>
-      greedy.get('/v1/payments').then(answer => more.push(answer)),
-    )
-    await until(() => more.length > 0)
-    for (const answer of more) isRefused(answer)
-    gate.open()
-    await Promise.all([...searches, ...late])
-    assert.equal(more.filter(({ status }) => status === 200).length, 2)
-  })
+  for (const answer of answers) isRefused(answer)
+  gate.open()
+  assert.equal((await other).status, 200)
+  await Promise.all([...searches, ...others])
+  const statuses = answers.slice(5).map(({ status }) => status)
+  assert.deepEqual(statuses, Array(ALL - 1).fill(200))
 })
 
 test('A search waits 20 seconds for its turn, then it is 503', async t => {
   const { gate, newAccount } = await startGated(t)
-  const api = await newAccount('waiting')
+  const api = await newAccount()
   gate.close()
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const answers: Answer[] = []
@@ -169,7 +128,7 @@ test('A search waits 20 seconds for its turn, then it is 503', async t => {
 
 test('Pages that nobody reads take at most their bytes, the next is 503 before rows are read, and none is cut', async t => {
   const { baseUrl, gate, newAccount } = await startGated(t)
-  const [greedy, stranger] = [await newAccount('greedy'), await newAccount('stranger')]
+  const [greedy, stranger] = [await newAccount(), await newAccount()]
   await createLargePayments(greedy, 500)
   const { payment_id } = await stranger.createPayment()
   const size = (await greedy.get('/v1/payments')).text.length

@@ -16,6 +16,7 @@ const deep = (inside: string) => `${'['.repeat(20_000)}${inside}${']'.repeat(20_
 const bytes = (...parts: (string | number[])[]) =>
   new Uint8Array(parts.flatMap(part => (typeof part === 'string' ? [...utf8.encode(part)] : part)))
 
+// http/order-of-checks.test.ts has other values than objects, half of one, text after one and a __proto__ key.
 onOneDatabase('Payments: JSON of POST /v1/payments', service => {
   let api: Client
   before(async () => {
@@ -27,15 +28,9 @@ onOneDatabase('Payments: JSON of POST /v1/payments', service => {
 
   for (const [sentence, body] of Object.entries({
     'only white space': ' \r\n\t',
-    'half of an object': open,
-    'an object with text after it': `${good}x`,
     'two objects': good + good,
     'an object after a comment': `/* a payment */${good}`,
-    'an array': `[${good}]`,
-    'a string': JSON.stringify(good),
-    'the word null': 'null',
     'an object with a control character in a string': `${open},"a":"\u0001"}`,
-    'an object with a __proto__ key': `${open},"__proto__":{"amount":1}}`,
     'an object with an escaped __proto__ key': `${open},"\\u005f_proto__":{}}`,
     'an object with a __proto__ key at a lower level': `${open},"metadata":{"__proto__":1}}`,
     'an object with a __proto__ key below deep nesting': `${open},"note":${deep('{"__proto__":1}')}}`,

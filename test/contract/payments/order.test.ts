@@ -7,6 +7,7 @@ import {
   agreementParts,
   assertAnswer,
   DETAILS,
+  type Row as Fault,
   HEADER,
   motoParts,
   ofLength,
@@ -14,8 +15,6 @@ import {
   webParts,
 } from '../../support/new-payment.ts'
 import { onOneDatabase } from '../../support/service.ts'
-
-type Fault = [parts: Parts, expected: string]
 
 const UNKNOWN = '"06g5petm8gpatdosqb0u8c1mv7"'
 const ADDRESS = `${DETAILS}.billing_address`

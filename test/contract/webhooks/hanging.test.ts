@@ -52,27 +52,25 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
 })
 
 // After the others: the twenty receivers above can keep a busy machine from answering in time.
-describe('Webhooks: requests beside a receiver that does not respond', () => {
-  onSharedDatabases('Webhooks: other requests', { receives: true }, service => {
-    test('a webhook that does not respond does not delay reads of its account and requests of other accounts', async t => {
-      const { api, payment } = await newPayment(service())
-      const hanging = await subscribe(t, api, { behaviour: hang })
-      const other = await service().newAccount()
-      const subscriber = await subscribe(t, other)
-      holdAttempts(t)
-      let answered = false
-      const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
-        answered = true
-      })
-      await hanging.next()
-      for (let i = 0; i < 5; i++) {
-        assert.equal((await read(api, payment)).state.status, 'cancelled')
-        await cancelledPayment(other)
-      }
-      assert.equal(answered, false, 'ten other requests are answered first')
-      assert.equal(subscriber.requests.length, 5)
-      await hanging.close()
-      assert.equal((await answer).status, 204)
+onSharedDatabases('Webhooks: other requests', { receives: true }, service => {
+  test('a webhook that does not respond does not delay reads of its account and requests of other accounts', async t => {
+    const { api, payment } = await newPayment(service())
+    const hanging = await subscribe(t, api, { behaviour: hang })
+    const other = await service().newAccount()
+    const subscriber = await subscribe(t, other)
+    holdAttempts(t)
+    let answered = false
+    const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
+      answered = true
     })
+    await hanging.next()
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await read(api, payment)).state.status, 'cancelled')
+      await cancelledPayment(other)
+    }
+    assert.equal(answered, false, 'ten other requests are answered first')
+    assert.equal(subscriber.requests.length, 5)
+    await hanging.close()
+    assert.equal((await answer).status, 204)
   })
 })

