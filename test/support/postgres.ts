@@ -67,7 +67,8 @@ async function startIn(
     await initialise(
       run('initdb', [
         ...'--username=postgres --auth=password --encoding=UTF8 --no-sync -D'.split(' '),
-        ...[data, `--pwfile=${password}`],
+        data,
+        `--pwfile=${password}`,
       ]),
     )
   const port = await freePort()

@@ -15,9 +15,10 @@ export type DiskEvent =
  * data in hexadecimal, so that parsing is unambiguous.
  */
 export const traceInto = (file: string): string[] => [
-  ...'strace -D -f -qq -y -xx -s 10000000 --seccomp-bpf -e signal=none'.split(' '),
-  ...['-e', 'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev'],
-  ...['-o', file],
+  ...'strace -D -f -qq -y -xx -s 10000000 --seccomp-bpf -e signal=none -e'.split(' '),
+  'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev',
+  '-o',
+  file,
 ]
 
 /**
