@@ -1,5 +1,6 @@
 /** Damaged requests: what a broken client, a broken proxy or a request smuggler might send. */
 import assert from 'node:assert/strict'
+import { webPayment } from '../support/client.ts'
 import { fc } from '../support/properties.ts'
 import { exchangeBytes } from '../support/raw-http.ts'
 import type { Service } from '../support/service.ts'
@@ -25,16 +26,13 @@ const lines = [
 ]
 const separators = ['\n', '\r', '\r\r\n', '\n\n', ' ', '\t', '\0', '']
 
-type Damage = { kind: number; at: number; length: number; text: string }
+/** The kind of damage, its place, how many bytes it concerns, and what is inserted. */
+type Damage = [kind: number, at: number, length: number, text: string]
+const text = fc.constantFrom(...lines, ...separators)
+const damage: fc.Arbitrary<Damage> = fc.tuple(fc.nat(6), fc.nat(1_000), fc.nat(30), text)
+const damages = fc.array(damage, { minLength: 1, maxLength: 3 })
 
-const damage: fc.Arbitrary<Damage> = fc.record({
-  kind: fc.nat(6),
-  at: fc.nat(1_000),
-  length: fc.nat(30),
-  text: fc.constantFrom(...lines, ...separators),
-})
-
-function damaged(bytes: Buffer, { kind, at, length, text }: Damage): Buffer {
+function damaged(bytes: Buffer, [kind, at, length, text]: Damage): Buffer {
   const place = at % (bytes.length + 1)
   const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)]
   const inserted = Buffer.from(text, 'latin1')
@@ -54,22 +52,12 @@ function damaged(bytes: Buffer, { kind, at, length, text }: Damage): Buffer {
   return Buffer.concat(variants[kind]?.() ?? [bytes])
 }
 
-const pieces = fc.record({
-  damages: fc.array(damage, { minLength: 1, maxLength: 3 }),
-  cut: fc.nat(400),
-})
-
 /** Throws if the response to a damaged request is a 5xx or the connection stays open. */
 export async function attackBytes(
   service: Pick<Service, 'baseUrl'>,
   { seed, requests, key }: { seed: number; requests: number; key: string },
 ) {
-  const body = JSON.stringify({
-    amount: 1,
-    reference: 'R',
-    description: 'D',
-    return_url: 'https://a.example/',
-  })
+  const body = JSON.stringify(webPayment)
   const whole = [
     `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     `POST /v1/auth HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -77,8 +65,8 @@ export async function attackBytes(
     `POST /secure HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 15\r\n\r\nchargeTokenId=x`,
   ].map(text => Buffer.from(text))
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...whole), pieces, async (request, { damages, cut }) => {
-      const bytes = damages.reduce(damaged, request)
+    fc.asyncProperty(fc.constantFrom(...whole), damages, fc.nat(400), async (request, all, cut) => {
+      const bytes = all.reduce(damaged, request)
       const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
       const answered = (await exchangeBytes(service.baseUrl, pieces, true)).toString('latin1')
       for (const [, status] of answered.matchAll(/(?<=^|\n|\})HTTP\/1\.1 (\d{3}) /g))

@@ -1,6 +1,5 @@
 /** A client that writes a request exactly as given. */
 import assert from 'node:assert/strict'
-import type { Answer } from '../support/client.ts'
 import { exchangeBytes, parseAnswer } from '../support/raw-http.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 
@@ -8,10 +7,7 @@ import type { HostileRequest } from './hostile-requests.ts'
 const NEXT = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
 /** undefined: the connection was closed without a response. */
-export async function sendHostile(
-  baseUrl: string,
-  request: HostileRequest,
-): Promise<Answer | undefined> {
+export async function sendHostile(baseUrl: string, request: HostileRequest) {
   const received = await exchangeBytes(baseUrl, [bytesOf(request, new URL(baseUrl).host), NEXT])
   const end = received.lastIndexOf('HTTP/1.1 ')
   if (end < 0) return undefined

@@ -1,6 +1,6 @@
 /** Generates requests that are valid HTTP with odd content, from the operations of /openapi.json. */
 import { METHODS } from 'node:http'
-import { fc } from '../support/properties.ts'
+import { fc, weighted } from '../support/properties.ts'
 import {
   damaged,
   nastyJson,
@@ -73,7 +73,7 @@ function valueFor(name: string, schema: Json, depth: number): fc.Arbitrary<strin
         : schema?.properties && depth < 3
           ? objectOf(schema, depth + 1)
           : fc.constantFrom('"text"', '7')
-  return fc.oneof({ weight: 8, arbitrary: allowed }, { weight: 2, arbitrary: nastyJson })
+  return weighted([8, allowed], [2, nastyJson])
 }
 
 function objectOf(schema: Json, depth = 0): fc.Arbitrary<string> {
@@ -87,10 +87,7 @@ function objectOf(schema: Json, depth = 0): fc.Arbitrary<string> {
   )
   const names = Object.keys(schema.properties).map(name => JSON.stringify(name))
   const again = fc.tuple(fc.oneof(nastyKey, fc.constantFrom(...names)), nastyJson)
-  const extra = fc.oneof(
-    { weight: 8, arbitrary: fc.constant('') },
-    { weight: 1, arbitrary: again.map(pair => pair.join(':')) },
-  )
+  const extra = weighted([8, fc.constant('')], [1, again.map(pair => pair.join(':'))])
   return fc.tuple(...known, extra).map(pairs => `{${pairs.filter(Boolean).join(',')}}`)
 }
 
@@ -102,31 +99,23 @@ const form = nastyPairs(
 
 const bytes = (text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> => text.map(it => Buffer.from(it))
 
-const anyBody = ({ body, path }: Operation): fc.Arbitrary<Buffer> =>
-  fc.oneof(
-    {
-      weight: 12,
-      arbitrary: body
-        ? bytes(objectOf(body))
-        : path.startsWith('/secure')
-          ? bytes(form)
-          : fc.constant(Buffer.alloc(0)),
-    },
-    { weight: 2, arbitrary: bytes(nastyJson) },
-    { weight: 1, arbitrary: bytes(form) },
+function anyBody({ body, path }: Operation): fc.Arbitrary<Buffer> {
+  const usual = path.startsWith('/secure') ? bytes(form) : fc.constant(Buffer.alloc(0))
+  return weighted(
+    [12, body ? bytes(objectOf(body)) : usual],
+    [2, bytes(nastyJson)],
+    [1, bytes(form)],
   )
+}
+
+const values = fc.constantFrom('1', '2', 'success')
 
 /** The path with its placeholders, rarely with another text in their place. */
 const targetOf = ({ path, query }: Operation): fc.Arbitrary<string> =>
   fc
     .tuple(
       fc.array(fc.tuple(fc.nat(11), nastyText), { minLength: 2, maxLength: 2 }),
-      fc.option(
-        nastyPairs(query.length > 0 ? query : ['q'], fc.constantFrom('1', '2', 'success')),
-        {
-          nil: undefined,
-        },
-      ),
+      fc.option(nastyPairs(query.length > 0 ? query : ['q'], values), { nil: undefined }),
       fc.nat(120),
     )
     .map(([choices, pairs, oddity]) => {
@@ -159,20 +148,11 @@ const oddities: ((target: string) => string)[] = [
 const odd = (target: string, oddity: number): string => oddities[oddity]?.(target) ?? target
 
 const types = [
-  'application/json',
-  'application/json',
-  'APPLICATION/JSON',
-  'application/json;charset=utf-8',
-  'application/vnd.a+json',
-  'application/json\x80',
-  'application/',
-  'multipart/form-data',
-  'application/x-www-form-urlencoded',
+  ...'application/json application/json APPLICATION/JSON application/json;charset=utf-8'.split(' '),
+  ...'application/vnd.a+json application/json\x80 application/ multipart/form-data'.split(' '),
+  ...'application/x-www-form-urlencoded text/plain ; */*'.split(' '),
   'application/x-www-form-urlencoded; ;;=',
-  'text/plain',
   '',
-  ';',
-  '*/*',
 ]
 
 const header = (name: string, ...values: string[]): fc.Arbitrary<[string, string]> =>
@@ -215,21 +195,18 @@ const methods = METHODS.filter(method => method !== 'CONNECT')
 
 /** A request to one of the operations. */
 export const hostileRequest = (operations: Operation[]): fc.Arbitrary<HostileRequest> =>
-  fc.oneof(
-    ...operations.map(operation => ({
-      weight: operation.body || operation.path.startsWith('/secure') ? 4 : 1,
-      arbitrary: toOperation(operation),
-    })),
+  weighted(
+    ...operations.map((each): [number, fc.Arbitrary<HostileRequest>] => [
+      each.body || each.path.startsWith('/secure') ? 4 : 1,
+      toOperation(each),
+    ]),
   )
 
 function toOperation(operation: Operation): fc.Arbitrary<HostileRequest> {
   const isForm = operation.path.startsWith('/secure')
   return fc
     .record({
-      otherMethod: fc.oneof(
-        { weight: 15, arbitrary: fc.constant(undefined) },
-        { weight: 1, arbitrary: fc.constantFrom(...methods) },
-      ),
+      otherMethod: weighted([15, fc.constant('')], [1, fc.constantFrom(...methods)]),
       target: targetOf(operation),
       withKey: fc.nat(15),
       typed: fc.nat(9),
@@ -244,6 +221,6 @@ function toOperation(operation: Operation): fc.Arbitrary<HostileRequest> {
         ...(typed > 0 && body.length > 0 ? [['Content-Type', usual] as [string, string]] : []),
         ...strange,
       ]
-      return { method: otherMethod ?? operation.method, target, headers, body, chunked }
+      return { method: otherMethod || operation.method, target, headers, body, chunked }
     })
 }

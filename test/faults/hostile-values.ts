@@ -1,5 +1,5 @@
 /** Texts, JSON and forms that an attacker or a faulty client might send. */
-import { codePoint, fc } from '../support/properties.ts'
+import { codePoint, fc, weighted } from '../support/properties.ts'
 
 /** Around the limits of fields, and far beyond. */
 const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]
@@ -23,56 +23,26 @@ const texts = [
   'a\0b',
   'x\udfffy',
   '\udfff\ud800',
-  'Z̷̢͍a̸l̶g̵o̷',
   'ﷺ'.repeat(20),
-  'İIıi',
-  '\u0345Σς',
   "' or '1'='1",
   '"; drop table x; --',
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  '$1',
-  '$(id)',
-  '%s%n',
-  '../../etc/passwd',
-  '/v1/payments',
-  '%00',
-  '%2e%2e',
   '\r\nX-Injected: 1',
-  'null',
-  'undefined',
-  'NaN',
-  '1e400',
-  '-0',
-  '0x10',
-  'true',
-  '[]',
-  '{}',
-  '10',
-  '500',
-  '501',
-  'https://',
-  'https://[::1]/',
-  'https://a@b/',
-  '//evil.example',
-  '2026-09-14T08:20:31Z',
-  '2026-02-30',
+  ...'Z̷̢͍a̸l̶g̵o̷ İIıi \u0345Σς __proto__ constructor toString hasOwnProperty'.split(' '),
+  ...'$1 $(id) %s%n ../../etc/passwd /v1/payments %00 %2e%2e null undefined NaN'.split(' '),
+  ...'1e400 -0 0x10 true [] {} 10 500 501 https:// https://[::1]/ https://a@b/'.split(' '),
+  ...'//evil.example 2026-09-14T08:20:31Z 2026-02-30 0000-01-01T00:00Z'.split(' '),
   '+275760-09-13T00:00:00.000Z',
-  '0000-01-01T00:00Z',
 ]
 
-export const nastyText: fc.Arbitrary<string> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...texts) },
-  { weight: 2, arbitrary: fc.string({ unit: codePoint, maxLength: 30 }) },
-  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 30 }) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(fc.constantFrom('x', 'é', '💷', ' ', '<'), fc.constantFrom(...lengths))
-      .map(([unit, length]) => unit.repeat(length).slice(0, length)),
-  },
+const long = fc
+  .tuple(fc.constantFrom('x', 'é', '💷', ' ', '<'), fc.constantFrom(...lengths))
+  .map(([unit, length]) => unit.repeat(length).slice(0, length))
+
+export const nastyText = weighted(
+  [6, fc.constantFrom(...texts)],
+  [2, fc.string({ unit: codePoint, maxLength: 30 })],
+  [1, fc.string({ unit: 'grapheme', maxLength: 30 })],
+  [2, long],
 )
 
 const deep = (open: string, close: string, depth: number) =>
@@ -80,64 +50,22 @@ const deep = (open: string, close: string, depth: number) =>
 
 /** JSON and texts that are almost JSON. */
 const jsonTexts = [
-  'null',
-  'true',
-  'false',
-  '0',
-  '-0',
-  '1',
-  '1.0',
-  '1e2',
-  '-1',
-  '100',
-  '0.1',
-  '1e-400',
-  '10000000',
-  '10000001',
-  '9007199254740993',
-  '1e400',
-  '-1e400',
-  `1${'0'.repeat(400)}`,
-  '[]',
-  '{}',
-  '[[]]',
-  '[null]',
-  '""',
-  '[1,"a",{}]',
-  '{"a":1,"a":2}',
-  '{"":{"":{}}}',
-  '{"__proto__":{"x":1}}',
-  '{"\\u005f_proto__":{"x":1}}',
-  '{"constructor":{"prototype":{}}}',
-  'NaN',
-  'Infinity',
-  '01',
-  '+1',
-  '.5',
-  '1.',
-  "'x'",
-  '"\\x"',
-  '"\\u12"',
-  '"\u0001"',
-  '"\n"',
-  'undefined',
+  ...'null true false 0 -0 1 1.0 1e2 -1 100 0.1 1e-400 10000000 10000001'.split(' '),
+  ...'9007199254740993 1e400 -1e400 [] {} [[]] [null] "" [1,"a",{}] {"a":1,"a":2}'.split(' '),
+  ...'{"":{"":{}}} {"__proto__":{"x":1}} {"\\u005f_proto__":{"x":1}}'.split(' '),
+  ...'{"constructor":{"prototype":{}}} NaN Infinity 01 +1 .5 1. undefined True'.split(' '),
+  ...`'x' "\\x" "\\u12" "\u0001" "\n" [1,] {"a":} /**/1 "unfinished [1 {"a"`.split(' '),
   '',
-  '[1,]',
-  '{"a":}',
-  '/**/1',
-  'True',
-  '"unfinished',
-  '[1',
-  '{"a"',
+  `1${'0'.repeat(400)}`,
   deep('[', ']', 30_000),
   deep('{"a":', '}', 9_000),
   deep('[', '', 60_000),
 ]
 
-export const nastyJson: fc.Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: nastyText.map(text => JSON.stringify(text)) },
-  { weight: 3, arbitrary: fc.constantFrom(...jsonTexts) },
-  { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
+export const nastyJson = weighted(
+  [3, nastyText.map(text => JSON.stringify(text))],
+  [3, fc.constantFrom(...jsonTexts)],
+  [1, fc.json({ maxDepth: 3 })],
 )
 
 export const nastyKey: fc.Arbitrary<string> = fc.oneof(
@@ -156,12 +84,9 @@ export function percentEncoded(text: string): string {
   }).join('')
 }
 
-const encodedText = fc.oneof(
-  { weight: 5, arbitrary: nastyText.map(percentEncoded) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '+', '%00', '%u0041'),
-  },
+const encodedText = weighted(
+  [5, nastyText.map(percentEncoded)],
+  [1, fc.constantFrom('%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '+', '%00', '%u0041')],
 )
 
 /** Pairs of a query or a form; `names` are those that the service knows. */
@@ -169,12 +94,9 @@ export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arb
   fc
     .array(
       fc.tuple(
-        fc.oneof(
-          { weight: 6, arbitrary: fc.constantFrom(...names, 'page') },
-          { weight: 1, arbitrary: encodedText },
-        ),
+        weighted([6, fc.constantFrom(...names, 'page')], [1, encodedText]),
         fc.constantFrom('=', '=', '=', '=', '', '[]=', '=='),
-        fc.oneof({ weight: 2, arbitrary: valid }, { weight: 3, arbitrary: encodedText }),
+        weighted([2, valid], [3, encodedText]),
       ),
       { maxLength: 6 },
     )

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import type { Send } from '../../src/core/ports.ts'
 import type { Body, Client } from '../support/client.ts'
 import { descriptionOf } from '../support/description.ts'
+import { resultOf } from '../support/held-send.ts'
+import { choose, paidPayment } from '../support/journeys.ts'
 import { fc } from '../support/properties.ts'
 import type { Service } from '../support/service.ts'
 import { sendHostile } from './hostile-client.ts'
@@ -11,14 +13,7 @@ import { type HostileRequest, hostileRequest, operationsOf } from './hostile-req
 import { checkInvariants } from './invariants.ts'
 
 /** Delivers every message at once, without a network. */
-export const sendNowhere: Send = async () => ({
-  status: 'SUCCESSFUL',
-  status_code: 204,
-  response_time: 1,
-  result: '204 No Content',
-})
-
-export type Attack = { seed: number; requests: number }
+export const sendNowhere: Send = async () => resultOf(204)
 
 /** Paths that no normalisation changes. */
 const PLAIN = /^\/[a-z0-9_/]*(\?|$)/
@@ -30,7 +25,10 @@ const MOST_COMPARED = 20_000
 const REQUESTS_PER_ACCOUNT = 250
 
 /** Throws with the seed and the request if a response breaks a rule. */
-export async function attack(service: Service, { seed, requests }: Attack): Promise<void> {
+export async function attack(
+  service: Service,
+  { seed, requests }: { seed: number; requests: number },
+): Promise<void> {
   let api = await service.newAccount()
   const { document, check } = await descriptionOf(service.baseUrl)
   const operations = operationsOf(document)
@@ -78,8 +76,7 @@ async function makeThings(api: Client): Promise<Things> {
   const moto: Body[] = []
   for (const delayed_capture of [true, false, false])
     moto.push(await api.createPayment({ authorisation_mode: 'moto_api', delayed_capture }))
-  for (const { _links } of web.slice(1, 8))
-    await api.postForm(_links.next_url.href, { scenario: 'success' })
+  for (const payment of web.slice(1, 8)) await choose(api, payment, 'success')
   for (const { _links } of [...web.slice(1, 4), ...web.slice(-1)])
     await api.postForm(`${_links.next_url.href}/confirm`, { scenario: 'success' })
   const paid = web[2].payment_id
@@ -87,9 +84,7 @@ async function makeThings(api: Client): Promise<Things> {
   const webhook = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/x' })
   return {
     key: [api.key ?? ''],
-    payment_id: [...web.slice(0, 5), ...moto, ...web.slice(1, 4)].map(
-      payment => payment.payment_id,
-    ),
+    payment_id: [...web.slice(0, 5), ...moto, ...web.slice(1, 4)].map(made => made.payment_id),
     refund_id: [refund.body.refund_id],
     agreement_id: [agreement_id],
     webhook_id: [webhook.body.external_id],
@@ -116,12 +111,6 @@ function withThings(request: HostileRequest, things: Things): HostileRequest {
 
 /** Completes a payment. */
 export async function stillWorks(api: Client): Promise<void> {
-  const payment = await api.createPayment()
-  const page = payment._links.next_url.href
-  assert.equal((await api.get(page)).status, 200)
-  assert.equal((await api.postForm(page, { scenario: 'success' })).status, 303)
-  assert.equal((await api.postForm(`${page}/confirm`, {})).status, 303)
-  const { body } = await api.get(`/v1/payments/${payment.payment_id}`)
-  assert.equal(body.state.status, 'success')
+  assert.equal((await paidPayment(api)).state.status, 'success')
   assert.equal((await api.get('/readyz')).status, 200)
 }

@@ -82,11 +82,7 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
 }
 
 /** I11: one message per change and event type to each webhook that existed then and still does. */
-function countProblems(
-  webhook: WebhookRow,
-  histories: History[],
-  messages: MessageRow[],
-): string[] {
+function countProblems(webhook: WebhookRow, histories: History[], messages: MessageRow[]) {
   const told = Map.groupBy(messages, ({ payment_id, event_type }) => `${payment_id} ${event_type}`)
   const problems: string[] = []
   const made = timeOf(webhook.webhook_id)

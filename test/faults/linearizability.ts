@@ -47,31 +47,3 @@ export function isLinearizable<State, Input>(
 
 const endOf = ({ output, ended }: Operation<unknown>): number =>
   output === undefined ? Number.POSITIVE_INFINITY : ended
-
-/** `record` runs `perform` and records its begin, its end and its output. */
-export function createRecorder<Input>() {
-  const history: Operation<Input>[] = []
-  let places = 0
-  return {
-    history,
-    async record(input: Input, perform: () => Promise<string>): Promise<void> {
-      const operation: Operation<Input> = {
-        input,
-        output: undefined,
-        began: ++places,
-        ended: Number.POSITIVE_INFINITY,
-      }
-      history.push(operation)
-      operation.output = await perform()
-      operation.ended = ++places
-    },
-  }
-}
-
-/** The history as text, in the order of the begins. */
-export const story = <Input>(history: Operation<Input>[]): string =>
-  history
-    .map(
-      ({ input, output, began, ended }) => `${began}-${ended} ${JSON.stringify(input)}: ${output}`,
-    )
-    .join('\n')

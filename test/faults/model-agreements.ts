@@ -50,11 +50,7 @@ export function readAgreement(account: Account, agreement: Agreement | undefined
   return { request, expected: { status: 200, body: shownAgreement(agreement) } }
 }
 
-export function cancelAgreement(
-  world: World,
-  account: Account,
-  agreement: Agreement | undefined,
-): Step {
+export function cancelAgreement(world: World, account: Account, agreement: Agreement | undefined) {
   const request = { method: 'POST', path: `${agreementPath(agreement)}/cancel`, account } as const
   if (agreement?.account !== account) return { request, expected: refusal(404, 'P2500') }
   if (agreement.status === 'cancelled') return { request, expected: refusal(400, 'P2501') }

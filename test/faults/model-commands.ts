@@ -1,9 +1,10 @@
 /** The commands of the model test as fast-check's choices, and events between requests: time, restarts, deaths. */
 
+import { DAY } from '../../src/core/time.ts'
 import { eventTypesOf } from '../../src/pay/webhooks/webhook.ts'
-import { fc } from '../support/properties.ts'
+import { fc, weighted } from '../support/properties.ts'
 import { type Account, isGone, nthNewest, type Step, type World } from './model.ts'
-import { type Agreement, agree, cancelAgreement, readAgreement } from './model-agreements.ts'
+import { agree, cancelAgreement, readAgreement } from './model-agreements.ts'
 import {
   type Action,
   type Asked,
@@ -44,12 +45,12 @@ const oneOf = <Value>(...values: Value[]): fc.Arbitrary<Value> => fc.constantFro
 
 /** True once in `weight` + 1 times. */
 const rarely = (weight: number): fc.Arbitrary<boolean> =>
-  fc.oneof({ weight, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
+  weighted([weight, fc.constant(false)], [1, fc.constant(true)])
 
 const account = oneOf<Account>(0, 0, 0, 1)
 
 /** Counted from the newest: mostly recent things, sometimes old ones. */
-const nth = fc.oneof({ weight: 9, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(200) })
+const nth = weighted([9, fc.nat(3)], [1, fc.nat(200)])
 
 /** A thing that its owner or, rarely, the other account asks for. */
 const target = fc.record({ nth, stranger: rarely(25) })
@@ -95,13 +96,7 @@ const creating = command(
 )
 
 /** In agreement mode mostly an active one. */
-function findAgreement(
-  world: World,
-  account: Account,
-  mode: string,
-  uses: string,
-  nth: number,
-): Agreement | undefined {
+function findAgreement(world: World, account: Account, mode: string, uses: string, nth: number) {
   if (uses === 'unknown agreement') return undefined
   if (uses === 'any agreement') return nthNewest(world.agreements, nth)
   const own = world.agreements.filter(agreement => agreement.account === account)
@@ -170,44 +165,32 @@ const onNewest = <Kind extends 'agreements' | 'webhooks'>(
     return step(world, asker(found, stranger), found)
   })
 
-const commands = fc.oneof(
-  ...(
-    [
-      [24, creating],
-      [5, onPayment('read a payment', read)],
-      [3, onPayment('read events', readEvents)],
-      [3, onPayment('cancel', cancel)],
-      [2, onPayment('capture', capture)],
-      [5, onPayment('capture a capturable', capture, it => statusOf(it) === 'capturable')],
-      [4, onPayment('read refunds', readRefunds, it => it.refunds.length > 0)],
-      [12, refunding],
-      [12, authorising],
-      [14, visiting],
-      [
-        14,
-        onPages('choose success', 'success', it => it.mode === 'web' && isOpen(it) && !it.chosen),
-      ],
-      [14, onPages('confirm', 'confirm', it => it.chosen)],
-      [6, command('list payments', account, listPayments)],
-      [8, command('make an agreement', account, agree)],
-      [
-        4,
-        onNewest('read an agreement', 'agreements', (_, account, it) => readAgreement(account, it)),
-      ],
-      [3, onNewest('cancel an agreement', 'agreements', cancelAgreement)],
-      [5, registering],
-      [2, onNewest('remove a webhook', 'webhooks', (_, account, it) => removeWebhook(account, it))],
-      [6, onNewest('read messages', 'webhooks', readMessages)],
-    ] satisfies [number, fc.Arbitrary<Command>][]
-  ).map(([weight, arbitrary]) => ({ weight, arbitrary })),
+const commands = weighted(
+  [24, creating],
+  [5, onPayment('read a payment', read)],
+  [3, onPayment('read events', readEvents)],
+  [3, onPayment('cancel', cancel)],
+  [2, onPayment('capture', capture)],
+  [5, onPayment('capture a capturable', capture, it => statusOf(it) === 'capturable')],
+  [4, onPayment('read refunds', readRefunds, it => it.refunds.length > 0)],
+  [12, refunding],
+  [12, authorising],
+  [14, visiting],
+  [14, onPages('choose', 'success', it => it.mode === 'web' && isOpen(it) && !it.chosen)],
+  [14, onPages('confirm', 'confirm', it => it.chosen)],
+  [6, command('list payments', account, listPayments)],
+  [8, command('make an agreement', account, agree)],
+  [4, onNewest('read an agreement', 'agreements', (_, of, it) => readAgreement(of, it))],
+  [3, onNewest('cancel an agreement', 'agreements', cancelAgreement)],
+  [5, registering],
+  [2, onNewest('remove a webhook', 'webhooks', (_, of, it) => removeWebhook(of, it))],
+  [6, onNewest('read messages', 'webhooks', readMessages)],
 )
 
 type ModelCommand = fc.AsyncCommand<World, Subject[]>
 
 const event = (words: string, run: (world: World, subjects: Subject[]) => Promise<void>) =>
   fc.constant<ModelCommand>({ check: () => true, run, toString: () => words })
-
-const DAY = 24 * 60 * 60 * 1000
 
 const waiting = (...choices: number[]) =>
   fc.oneof(
@@ -245,15 +228,15 @@ export function modelCommands(most: number) {
       toString: () => words,
     }),
   )
-  const all = fc.oneof(
-    { weight: 200, arbitrary: steps },
+  const all = weighted(
+    [200, steps],
     // Around the two limits: a refund is submitted for 5 seconds, a payment is kept for 7 days.
-    { weight: 16, arbitrary: waiting(1, 999, 4_999, 5_000, 60_000) },
-    { weight: 1, arbitrary: waiting(DAY, 7 * DAY - 60_000, 7 * DAY - 1, 7 * DAY) },
-    { weight: 2, arbitrary: event('restart', restartAll) },
-    { weight: 1, arbitrary: dying(0) },
-    { weight: 1, arbitrary: dying(1) },
-    { weight: 1, arbitrary: sweeping },
+    [16, waiting(1, 999, 4_999, 5_000, 60_000)],
+    [1, waiting(DAY, 7 * DAY - 60_000, 7 * DAY - 1, 7 * DAY)],
+    [2, event('restart', restartAll)],
+    [1, dying(0)],
+    [1, dying(1)],
+    [1, sweeping],
   )
   return fc.commands([all], { maxCommands: most, size: 'max' })
 }

@@ -1,32 +1,26 @@
 /** Runs random commands on the service and compares every response with the model's. */
 import { fc } from '../support/properties.ts'
+import { databaseKinds, START } from '../support/service.ts'
 import { checkInvariants } from './invariants.ts'
 import { newWorld, type World } from './model.ts'
 import { modelCommands, restartAll } from './model-commands.ts'
 import { visit } from './model-moves.ts'
 import { read } from './model-payments.ts'
 import { newSubject, type Subject, take } from './model-run.ts'
-import { type ModelService, startModelService } from './model-service.ts'
+import { startModelService } from './model-service.ts'
 
-export type Exploration = {
-  seed: number
-  /** The least number of commands. */
-  commands: number
-  /** Also runs them on PostgreSQL through two instances in turn. */
-  postgres: boolean
-}
-
-const START = Date.parse('2026-09-14T08:20:31.407Z')
 const MOST_COMMANDS = 250
 /** Lists of commands per call of fast-check. More would run more commands than were asked for. */
 const RUNS = 4
 
-/** Throws with the seed and the commands if a response differs. Returns how many commands were run. */
-export async function explore({ seed, commands, postgres }: Exploration): Promise<number> {
+/**
+ * Runs at least so many commands on both databases, on PostgreSQL through two instances in turn. Throws with the seed and
+ * the commands if a response differs. Returns how many were run.
+ */
+export async function explore({ seed, commands }: { seed: number; commands: number }) {
   let world = newWorld('nobody', START)
   const clock = () => world.now
-  const services: ModelService[] = [await startModelService('sqlite', clock)]
-  if (postgres) services.push(await startModelService('postgres', clock))
+  const services = await Promise.all(databaseKinds.map(kind => startModelService(kind, clock)))
   let worlds = 0
   let done = 0
 

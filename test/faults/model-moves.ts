@@ -1,5 +1,6 @@
 /** What moves a payment: Specification, *States and transitions*. */
 import { eventsOfMove } from '../../src/pay/differences/messages.ts'
+import type { Status } from '../../src/pay/payments/payment.ts'
 import {
   type Account,
   type Expected,
@@ -20,7 +21,6 @@ import {
   type Payment,
   paymentPath,
   refundStatus,
-  type Status,
   shown,
   shownRefund,
   statusOf,

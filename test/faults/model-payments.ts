@@ -1,16 +1,7 @@
 /** Payments and refunds as the API shows them: Specification, *Payment* and *Other resources*. */
+import type { Status } from '../../src/pay/payments/payment.ts'
 import { type Account, isGone, iso, NO_ID, refusal, type Step, type World } from './model.ts'
 import type { Agreement } from './model-agreements.ts'
-
-export type Status =
-  | 'created'
-  | 'started'
-  | 'submitted'
-  | 'success'
-  | 'capturable'
-  | 'failed'
-  | 'error'
-  | 'cancelled'
 
 export type Refund = { name: string; amount: number; created: number }
 
@@ -92,11 +83,7 @@ export function shown(payment: Payment) {
 }
 
 /** The payment if it is the account's and not gone. */
-export const known = (
-  world: World,
-  account: Account,
-  payment: Payment | undefined,
-): Payment | undefined =>
+export const known = (world: World, account: Account, payment: Payment | undefined) =>
   payment?.account === account && !isGone(world, payment) ? payment : undefined
 
 export const paymentPath = (payment: Payment | undefined) =>

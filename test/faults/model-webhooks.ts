@@ -1,5 +1,7 @@
 /** Webhooks, messages and their delivery: Specification, *Webhook event types* and *Delivery rules*. */
+import type { AttemptResult } from '../../src/core/ports.ts'
 import { type EventType, eventTypesOf } from '../../src/pay/webhooks/webhook.ts'
+import { resultOf } from '../support/held-send.ts'
 import {
   type Account,
   isGone,
@@ -26,14 +28,6 @@ export type Webhook = {
   manners: Manners
 }
 
-type Attempt = {
-  at: number
-  status: 'SUCCESSFUL' | 'FAILED'
-  status_code: number | null
-  response_time: number
-  result: string
-}
-
 export type Message = {
   name: string
   webhook: Webhook
@@ -43,28 +37,16 @@ export type Message = {
   /** The payment as GET showed it at the change. */
   resource: object
   /** Oldest first. */
-  attempts: Attempt[]
+  attempts: (AttemptResult & { at: number })[]
   status: 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 }
 
-const ACCEPTED = {
-  status: 'SUCCESSFUL',
-  status_code: 202,
-  response_time: 41,
-  result: '202',
-} as const
-const REFUSED = { status: 'FAILED', status_code: 500, response_time: 7, result: '500' } as const
-const TIMEOUT = {
-  status: 'FAILED',
-  status_code: null,
-  response_time: 2001,
-  result: 'timeout',
-} as const
+const TIMEOUT = { ...resultOf(0), status_code: null, response_time: 2001, result: 'timeout' }
 
 /** How the receiver responds to the nth attempt at a message, counted from 1. */
-export function outcome(manners: Manners, nth: number): Omit<Attempt, 'at'> {
-  if (manners === 'accepts' || (manners === 'hesitates' && nth > 1)) return ACCEPTED
-  return manners === 'hesitates' ? TIMEOUT : REFUSED
+export function outcome(manners: Manners, nth: number): AttemptResult {
+  if (manners === 'accepts' || (manners === 'hesitates' && nth > 1)) return resultOf(202)
+  return manners === 'hesitates' ? TIMEOUT : resultOf(500)
 }
 
 /** Writes a message for each active, subscribed webhook of the account, and delivers what it can. */

@@ -5,6 +5,7 @@
  * `{payment-3}` to the identifiers that the service generates. The wording of responses, faulty
  * requests, filters and links are left to the contract tests.
  */
+import { DAY } from '../../src/core/time.ts'
 import type { Agreement } from './model-agreements.ts'
 import type { Payment } from './model-payments.ts'
 import type { Message, Webhook } from './model-webhooks.ts'
@@ -63,8 +64,6 @@ export type Expected = {
 }
 
 export type Step = { request: Request; expected: Expected }
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** Payment data is kept for 7 days. */
 export const isGone = (world: World, { created }: { created: number }): boolean =>

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/core/ports.ts'
 import type { Body } from '../support/client.ts'
+import { type DatabaseKind, START } from '../support/service.ts'
 import { checkInvariants } from './invariants.ts'
-import { createRecorder, isLinearizable, story } from './linearizability.ts'
+import { isLinearizable, type Operation } from './linearizability.ts'
 import { newWorld, type Step, type World } from './model.ts'
 import { agree, cancelAgreement, readAgreement } from './model-agreements.ts'
 import { create, steps as moves, visit } from './model-moves.ts'
@@ -16,8 +17,7 @@ export type Races = {
   seed: number
   /** How many races of each kind. */
   rounds: number
-  /** PostgreSQL with two instances, or a SQLite file with one. */
-  kind: 'sqlite' | 'postgres'
+  kind: DatabaseKind
   /** A layer between the service and the database, for a control. */
   wrap?: (database: Database) => Database
 }
@@ -85,12 +85,11 @@ const CLIENTS = 5
 const EACH = 3
 /** Races that run side by side, so that they also compete for the database. */
 const ABREAST = 3
-const NOW = Date.parse('2026-09-14T08:20:31.407Z')
 
 /** Throws with the history of the first race whose responses fit no serial order. */
 export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): Promise<void> {
   const random = seeded(seed)
-  let now = NOW
+  let now = START
   const clock = () => now
   const service = await startModelService(kind, clock, real => wrap(shuffled(real, random)))
   try {
@@ -119,15 +118,23 @@ export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): 
 
 async function run(subject: Subject, world: World, race: Race, random: () => number) {
   for (const step of race.begin) await take(world, [subject], step(world))
-  const { history, record } = createRecorder<Name>()
-  const send = (name: Name) =>
-    record(name, async () => {
-      const { request } = steps[name](structuredClone(world))
-      const { status, headers, text } = await subject.service.request(rawRequest(subject, request))
-      const isJson = String(headers['content-type']).startsWith('application/json')
-      const location = status === 303 ? toNames(subject, String(headers.location)) : undefined
-      return brief(status, isJson ? JSON.parse(text) : undefined, location)
-    })
+  const history: Operation<Name>[] = []
+  let places = 0
+  const send = async (input: Name) => {
+    const operation: Operation<Name> = {
+      input,
+      output: undefined,
+      began: ++places,
+      ended: Infinity,
+    }
+    history.push(operation)
+    const { request } = steps[input](structuredClone(world))
+    const { status, headers, text } = await subject.service.request(rawRequest(subject, request))
+    const isJson = String(headers['content-type']).startsWith('application/json')
+    const location = status === 303 ? toNames(subject, String(headers.location)) : undefined
+    operation.output = brief(status, isJson ? JSON.parse(text) : undefined, location)
+    operation.ended = ++places
+  }
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       for (let nth = 0; nth < EACH; nth++)
@@ -140,7 +147,10 @@ async function run(subject: Subject, world: World, race: Race, random: () => num
     const { status, body, location } = steps[name](after).expected
     return { state: after, output: brief(status, body, location) }
   }
-  assert.ok(isLinearizable(history, { initial: world, apply }), story(history))
+  const story = history.map(
+    ({ input, output, began, ended }) => `${began}-${ended} "${input}": ${output}`,
+  )
+  assert.ok(isLinearizable(history, { initial: world, apply }), story.join('\n'))
 }
 
 /** What an answer says of the states, without identifiers, which differ with the order. */

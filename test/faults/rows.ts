@@ -12,12 +12,11 @@ import type { Body } from '../support/client.ts'
 export type PaymentRow = {
   payment_id: string
   account: string
-  version: number
   status: string
   amount: number
   refunded_amount: number
   agreement_id: string | null
-  body: Pick<Payment, 'given' | 'events' | 'card' | 'success_chosen'>
+  body: Pick<Payment, 'given' | 'events' | 'card'>
 }
 
 export type RefundRow = { refund_id: string; payment_id: string; account: string; amount: number }
@@ -49,7 +48,7 @@ export type MessageRow = {
 }
 
 /** A recorded request; `caused` are positions in the payment's events, and messages. */
-export type ExchangeRow = {
+type ExchangeRow = {
   exchange_id: string
   payment_id: string
   body: { caused?: { events: number[]; messages: string[] } }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
@@ -96,55 +96,53 @@ const both = (first: Canaries, second: Canaries): Canaries => ({
 /** The secrets that no database may hold. Tokens and signing keys must be shown again. */
 const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
 
-describe('No secret', () => {
-  test('No secret is in a log line, in the files of SQLite or on a page of the console', async () => {
-    const folder = scratchFolder()
-    const files = async () =>
-      readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
-    const url = `sqlite:${join(folder, 'farthing.db')}`
-    const { output, stored, pages, canaries } = await plantEverywhere(url, files, consolePages)
-    assertPagesHold(pages, canaries)
-    assert.deepEqual(findCanaries([output], canaries), [])
-    assert.ok(
-      stored.join('').includes('510573'),
-      'the first six digits of the card are stored, so the search looks in the right place',
-    )
-    assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
-    const exchanges = new DatabaseSync(join(folder, 'farthing.db'))
-      .prepare(RECORDED)
-      .all() as Recorded[] // the columns that the statement names
-    assertRecorded(exchanges, canaries)
-    assert.match(output, /"level":10,|"status":402/, 'there are log lines')
-  })
+test('No secret is in a log line, in the files of SQLite or on a page of the console', async () => {
+  const folder = scratchFolder()
+  const files = async () =>
+    readdirSync(folder).map(name => readFileSync(join(folder, name), 'latin1'))
+  const url = `sqlite:${join(folder, 'farthing.db')}`
+  const { output, stored, pages, canaries } = await plantEverywhere(url, files, consolePages)
+  assertPagesHold(pages, canaries)
+  assert.deepEqual(findCanaries([output], canaries), [])
+  assert.ok(
+    stored.join('').includes('510573'),
+    'the first six digits of the card are stored, so the search looks in the right place',
+  )
+  assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+  const exchanges = new DatabaseSync(join(folder, 'farthing.db'))
+    .prepare(RECORDED)
+    .all() as Recorded[] // the columns that the statement names
+  assertRecorded(exchanges, canaries)
+  assert.match(output, /"level":10,|"status":402/, 'there are log lines')
+})
 
-  test('No secret is in a log line or in a row of PostgreSQL, nor in the log line of a database error, although PostgreSQL reports the row', async () => {
-    const url = await createPostgresDatabase()
-    const given = { reference: 'canary-reference', email: 'canary@example.org' }
-    let token = ''
-    const fail = async (baseUrl: string, key: string): Promise<Pages> => {
-      const api = createClient([baseUrl], key)
-      const { payment_id, _links } = await api.createPayment(given)
-      token = _links.next_url_post.params.chargeTokenId
-      const uncancellable = `alter table payments add check (status <> 'cancelled') not valid`
-      await withClient(url, client => client.query(uncancellable))
-      const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
-      assert.equal(answer.status, 500)
-      assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
-      return new Map()
-    }
-    const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url), fail)
-    assert.match(
-      output,
-      /unexpected fault.*payments_status_check|payments_status_check.*unexpected fault/,
-    )
-    const ofError = { tokens: [token, token.slice(26)], texts: Object.values(given) }
-    assert.deepEqual(findCanaries([output], canaries), [])
-    assert.deepEqual(findCanaries([output], ofError), [])
-    assert.ok(stored.join('').includes('510573'))
-    assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
-    const { rows } = await withClient(url, client => client.query<Recorded>(RECORDED))
-    assertRecorded(rows, canaries)
-  })
+test('No secret is in a log line or in a row of PostgreSQL, nor in the log line of a database error, although PostgreSQL reports the row', async () => {
+  const url = await createPostgresDatabase()
+  const given = { reference: 'canary-reference', email: 'canary@example.org' }
+  let token = ''
+  const fail = async (baseUrl: string, key: string): Promise<Pages> => {
+    const api = createClient([baseUrl], key)
+    const { payment_id, _links } = await api.createPayment(given)
+    token = _links.next_url_post.params.chargeTokenId
+    const uncancellable = `alter table payments add check (status <> 'cancelled') not valid`
+    await withClient(url, client => client.query(uncancellable))
+    const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
+    assert.equal(answer.status, 500)
+    assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
+    return new Map()
+  }
+  const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url), fail)
+  assert.match(
+    output,
+    /unexpected fault.*payments_status_check|payments_status_check.*unexpected fault/,
+  )
+  const ofError = { tokens: [token, token.slice(26)], texts: Object.values(given) }
+  assert.deepEqual(findCanaries([output], canaries), [])
+  assert.deepEqual(findCanaries([output], ofError), [])
+  assert.ok(stored.join('').includes('510573'))
+  assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
+  const { rows } = await withClient(url, client => client.query<Recorded>(RECORDED))
+  assertRecorded(rows, canaries)
 })
 
 const RECORDED = 'select * from exchanges'

@@ -11,6 +11,7 @@ const LONG_CARD = '6011852963741852963'
 const DECLINED = '4000000000000002'
 const CVC = '7319'
 const OTHER_CVC = '9173'
+const JSON_TYPE = 'Content-Type: application/json'
 
 /** Sends good and bad requests with canaries in them. Returns the canaries. */
 export async function plant(baseUrl: string, key: string) {
@@ -53,32 +54,29 @@ export async function plant(baseUrl: string, key: string) {
 
 /** Faulty requests to POST /v1/auth, each with a card number. */
 async function spoil(baseUrl: string, key: string, good: Record<string, string>): Promise<void> {
-  const json = (body: string, head: string[] = []) => ({ head, body })
   const whole = JSON.stringify(good)
   const form = new URLSearchParams(good).toString()
   const long = JSON.stringify({ ...good, card_number: LONG_CARD, cvc: OTHER_CVC })
-  const attempts = [
-    json(JSON.stringify({ ...good, expiry_date: '13/99' })),
-    json(JSON.stringify({ ...good, cvc: OTHER_CVC, cardholder_name: '' })),
-    json(JSON.stringify({ ...good, card_number: Number(CARD) })),
-    json(JSON.stringify({ ...good, one_time_token: good.one_time_token?.slice(1) })),
-    json(whole.slice(0, -1)),
-    json(`${whole}${long}`),
-    json(`{"__proto__":${long}}`),
-    json(`[${long}]`),
-    json(whole.replace('A Payer', '\u0000')),
-    json(whole + ' '.repeat(70_000)),
-    json(`${form}&cvc=`, ['Content-Type: application/x-www-form-urlencoded; charset=\xff']),
-    json(`${form}&expiry_date=13/99`, ['Content-Type: application/x-www-form-urlencoded']),
-    json(whole, ['Content-Type: text/plain']),
-    json(whole, ['Content-Encoding: gzip']),
+  const attempts: [body: string, ...head: string[]][] = [
+    [JSON.stringify({ ...good, expiry_date: '13/99' })],
+    [JSON.stringify({ ...good, cvc: OTHER_CVC, cardholder_name: '' })],
+    [JSON.stringify({ ...good, card_number: Number(CARD) })],
+    [JSON.stringify({ ...good, one_time_token: good.one_time_token?.slice(1) })],
+    [whole.slice(0, -1)],
+    [`${whole}${long}`],
+    [`{"__proto__":${long}}`],
+    [`[${long}]`],
+    [whole.replace('A Payer', '\u0000')],
+    [whole + ' '.repeat(70_000)],
+    [`${form}&cvc=`, 'Content-Type: application/x-www-form-urlencoded; charset=\xff'],
+    [`${form}&expiry_date=13/99`, 'Content-Type: application/x-www-form-urlencoded'],
+    [whole, 'Content-Type: text/plain'],
+    [whole, JSON_TYPE, 'Content-Encoding: gzip'],
   ]
-  for (const { head, body } of attempts) {
+  for (const [body, ...head] of attempts) {
     const lines = [`Content-Length: ${Buffer.byteLength(body)}`, `Authorization: Bearer ${key}`]
-    const type = head.some(line => /^content-type/i.test(line))
-      ? []
-      : ['Content-Type: application/json']
-    const request = ['POST /v1/auth HTTP/1.1', ...lines, ...type, ...head]
+    const typed = head.length > 0 ? head : [JSON_TYPE]
+    const request = ['POST /v1/auth HTTP/1.1', ...lines, ...typed]
     const { status, text } = await sendRaw(baseUrl, request, body)
     assert.ok(status >= 400 && status < 500, `${status} ${text}`)
   }
@@ -92,10 +90,7 @@ async function visit(baseUrl: string, token: string): Promise<void> {
     for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS'])
       await browser.request(method, `${path}?again=${token}`)
   await browser.postForm('/secure', { chargeTokenId: token })
-  await browser.postForm('/secure', [
-    ['chargeTokenId', token],
-    ['chargeTokenId', token],
-  ])
+  await browser.postForm('/secure', Array(2).fill(['chargeTokenId', token]))
   await browser.postForm(`/secure/${token}`, { scenario: 'success', card_number: CARD, cvc: CVC })
   await browser.request('POST', `/secure/${token}`, { body: JSON.stringify({ token }) })
   const { status } = await browser.postForm(`/secure/${token}/confirm`, { cvc: CVC })
@@ -107,13 +102,9 @@ async function refuse(baseUrl: string, key: string, token: string): Promise<void
   const api = createClient([baseUrl], key)
   const secret = `<${CARD} ${key} ${token}>`
   const paths = ['/v1/payments', '/v1/agreements', '/v1/webhooks', `/v1/payments/${token}/refunds`]
+  const bodies = [{ reference: secret }, { amount: secret }, { callback_url: secret }, [secret]]
   for (const path of paths)
-    for (const body of [
-      { reference: secret },
-      { amount: secret },
-      { callback_url: secret },
-      [secret],
-    ]) {
+    for (const body of bodies) {
       const { status, text } = await api.post(path, body, { 'Idempotency-Key': secret })
       assert.ok(status >= 400 && status < 500, `${status} ${text}`)
     }
@@ -121,27 +112,20 @@ async function refuse(baseUrl: string, key: string, token: string): Promise<void
 
 /** Secrets in the wrong places, and malformed requests. */
 async function misuse(baseUrl: string, keys: string[], token: string): Promise<void> {
-  const wild = (key: string) => [
-    [`GET /v1/payments?api_key=${key}&card=${CARD} HTTP/1.1`, `Authorization: Bearer ${key}`],
-    [`GET /v1/payments/${CARD} HTTP/1.1`, `Authorization: Bearer ${key}`],
-    [`GET /v1/nothing/${key} HTTP/1.1`, `Authorization: Bearer ${key}`],
-    [`GET /${key}/${token}%ff HTTP/1.1`, `Authorization: Basic ${key}`],
-    [`DELETE /v1/webhooks/${key} HTTP/1.1`, `Authorization: Bearer ${key}`],
-    [
-      `POST /v1/payments HTTP/1.1`,
-      `Idempotency-Key: ${CARD} ${key}`,
-      `Authorization: Bearer ${key}`,
-    ],
-    [
-      `POST /secure HTTP/1.1`,
-      `Referer: http://x/secure/${token}`,
-      `Cookie: key=${key}; card=${CARD}`,
-    ],
-    [`PROPFIND /secure/${token} HTTP/1.1`, `Authorization: ${key}`],
-  ]
   for (const key of keys) {
-    for (const head of wild(key)) await sendRaw(baseUrl, head)
     const auth = `Authorization: Bearer ${key}`
+    const cookie = `Cookie: key=${key}; card=${CARD}`
+    for (const head of [
+      [`GET /v1/payments?api_key=${key}&card=${CARD} HTTP/1.1`, auth],
+      [`GET /v1/payments/${CARD} HTTP/1.1`, auth],
+      [`GET /v1/nothing/${key} HTTP/1.1`, auth],
+      [`GET /${key}/${token}%ff HTTP/1.1`, `Authorization: Basic ${key}`],
+      [`DELETE /v1/webhooks/${key} HTTP/1.1`, auth],
+      ['POST /v1/payments HTTP/1.1', `Idempotency-Key: ${CARD} ${key}`, auth],
+      ['POST /secure HTTP/1.1', `Referer: http://x/secure/${token}`, cookie],
+      [`PROPFIND /secure/${token} HTTP/1.1`, `Authorization: ${key}`],
+    ])
+      await sendRaw(baseUrl, head)
     for (const text of [
       `GET /secure/${token} HTTP/1.1\r\n${auth}\r\nno colon ${CARD}\r\n\r\n`,
       `GET /secure/${token} HTTP/9.9\r\n${auth}\r\n\r\n`,

@@ -64,10 +64,7 @@ function fillVolume(seconds: number): Attack {
       const agent = new http.Agent({ keepAlive: true })
       const pay = async () => {
         while (performance.now() < until + 5_000) {
-          const outcome = await createOnce(service.baseUrl, agent, other.key).then(
-            ({ status }) => status,
-            error => error.message,
-          )
+          const outcome = await createOnce(service.baseUrl, agent, other.key)
           statuses[outcome] = (statuses[outcome] ?? 0) + 1
           await setTimeout(10)
         }

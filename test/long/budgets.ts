@@ -86,8 +86,7 @@ function killedMeanwhile({ scale }: JobOptions): Attack {
     async run(at) {
       const searching = reading(at, Math.ceil(900 * scale))
       await setTimeout(500)
-      server?.crash()
-      await server?.restart()
+      await server?.crashAndRestart()
       const outcomes = await searching
       assertOnly(outcomes, 500, 503)
       while ((await at.api.get('/readyz')).status !== 200) await setTimeout(50)

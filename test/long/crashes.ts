@@ -5,7 +5,7 @@ import {
   type CrashReport,
   crashPostgres,
   crashSqlite,
-  crashUnderInstances,
+  crashUnder,
 } from '../faults/process/crashes.ts'
 import { startCrashablePostgres } from '../faults/process/postgres-server.ts'
 import { startReplicatedPostgres } from '../faults/process/replicated-postgres.ts'
@@ -55,9 +55,8 @@ async function failOver(options: JobOptions): Promise<string> {
   const url = await createPostgresDatabase(server.url)
   const lengths: number[] = []
   try {
-    const report = await crashUnderInstances(cycles(10, options), url, url, async () => {
-      lengths.push(await server.failOver())
-    })
+    const crash = async () => void lengths.push(await server.failOver())
+    const report = await crashUnder(cycles(10, options), { url, instances: 2, crash })
     const longest = Math.round(Math.max(...lengths) / 100) / 10
     return `${sentence(report)}; without a primary for ${longest} s at most`
   } finally {
@@ -77,13 +76,11 @@ async function crashPooler(options: JobOptions): Promise<string> {
   let crashes = 0
   const crash = async () => {
     crashes += 1
-    if (crashes % 2 === 1) return pooler.crash()
-    server.crash()
-    await server.restart()
+    await (crashes % 2 === 1 ? pooler.crash() : server.crashAndRestart())
   }
   try {
-    const through = pooler.through(direct)
-    const report = await crashUnderInstances(cycles(20, options), through, direct, crash)
+    const url = pooler.through(direct)
+    const report = await crashUnder(cycles(20, options), { url, direct, instances: 2, crash })
     return `PgBouncer ${version} with ${CONNECTIONS} connections: ${sentence(report)}`
   } finally {
     await pooler.stop()

@@ -25,7 +25,7 @@ export const jobs: Jobs = {
       let done = 0
       for (let part = 0; done < wanted; part++) {
         const commands = Math.min(AT_ONCE.commands, wanted - done)
-        done += await explore({ seed: seed + part * SEEDS_AT_ONCE, commands, postgres: true })
+        done += await explore({ seed: seed + part * SEEDS_AT_ONCE, commands })
         console.log(`${done} commands`)
       }
       return `${done} commands on each`

@@ -19,15 +19,10 @@ const WARM_UP = 20
 /** Closed sockets and freed memory may need a moment. */
 const TRIES = 25
 
-/** Bytes, file descriptors, and how many there are of each kind of resource. */
-type Footprint = {
-  heap: number
-  resident: number
-  descriptors: number
-  resources: Record<string, number>
-}
+type Footprint = Awaited<ReturnType<typeof footprint>>
 
-async function footprint(): Promise<Footprint> {
+/** Bytes, file descriptors, and how many there are of each kind of resource. */
+async function footprint() {
   await pause(200)
   collectGarbage()
   const { heapUsed, rss } = process.memoryUsage()

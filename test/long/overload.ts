@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { KEY, settings } from '../faults/process/serve.ts'
-import { createClient, createOnce } from '../support/client.ts'
+import { storm } from '../faults/process/storm.ts'
+import { type Client, createClient, createOnce, webPayment } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
+import { peakMegabytes } from '../support/probe-process.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
@@ -26,16 +27,15 @@ export const job: Job = {
 async function overload(url: string, seconds: number): Promise<string> {
   const service = await startProcess({ env: settings(url) })
   try {
-    const capacity = await measureCapacity(service.baseUrl)
+    const api = createClient([service.baseUrl], KEY)
+    const capacity = await measureCapacity(service, api)
     const load = await openLoop(service.baseUrl, capacity * 1.5, seconds)
-    const rss = residentSize(service.pid)
+    const megabytes = peakMegabytes(service.pid)
     const recovery = await recover(service.baseUrl)
     assert.ok(recovery < 2_000, `recovered after ${recovery} ms`)
     assert.deepEqual(load.faults, {}, 'every answer is 201 or 503')
-    const api = createClient([service.baseUrl], KEY)
     const { total } = (await api.get('/v1/payments')).body
-    assert.equal(total, capacity * CAPACITY_SECONDS + load.created + RECOVERY_CREATES)
-    const megabytes = Math.round(rss / 1e6)
+    assert.equal(total, MEASURED + load.created + RECOVERY_CREATES)
     return (
       `${capacity}/s with 64 connections; for ${seconds} s ${Math.round(capacity * 1.5)}/s offered: ` +
       `${load.created} times 201, ${load.refused} times 503 with Retry-After, none cut off, ` +
@@ -47,23 +47,17 @@ async function overload(url: string, seconds: number): Promise<string> {
   }
 }
 
-const CAPACITY_SECONDS = 5
+/** Creates by which the capacity is measured: those of some seconds. */
+const MEASURED = 5_000
 const RECOVERY_CREATES = 20
 
-async function measureCapacity(baseUrl: string): Promise<number> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 64 })
-  const until = performance.now() + CAPACITY_SECONDS * 1_000
-  let created = 0
-  await Promise.all(
-    Array.from({ length: 64 }, async () => {
-      while (performance.now() < until) {
-        assert.equal(await create(baseUrl, agent), 201)
-        created += 1
-      }
-    }),
-  )
-  agent.destroy()
-  return created / CAPACITY_SECONDS
+/** Creates in a second on 64 connections. */
+async function measureCapacity(at: { baseUrl: string }, api: Client): Promise<number> {
+  const create = { path: '/v1/payments', method: 'POST', body: JSON.stringify(webPayment) }
+  const begun = performance.now()
+  const { outcomes } = await storm(at, api, { ...create, count: MEASURED, connections: 64 })
+  assert.deepEqual(outcomes, { 201: MEASURED })
+  return Math.round(MEASURED / ((performance.now() - begun) / 1_000))
 }
 
 async function openLoop(baseUrl: string, rate: number, seconds: number) {
@@ -77,7 +71,7 @@ async function openLoop(baseUrl: string, rate: number, seconds: number) {
 
   async function one(): Promise<void> {
     const before = performance.now()
-    const outcome = await create(baseUrl, agent)
+    const outcome = await createOnce(baseUrl, agent, KEY)
     waits.push(performance.now() - before)
     if (outcome === 201) report.created += 1
     else if (outcome === 503) report.refused += 1
@@ -112,20 +106,9 @@ async function recover(baseUrl: string): Promise<number> {
   let last = 0
   for (let i = 0; i < RECOVERY_CREATES; i++) {
     const before = performance.now()
-    assert.equal(await create(baseUrl, agent), 201)
+    assert.equal(await createOnce(baseUrl, agent, KEY), 201)
     if (performance.now() - before > 100) last = performance.now() - begun
   }
   agent.destroy()
   return Math.round(last)
 }
-
-/** The peak in bytes. */
-const residentSize = (pid: number): number =>
-  Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
-
-/** The status, or the message of the error. */
-const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
-  createOnce(baseUrl, agent, KEY).then(
-    ({ status, retryAfter }) => (status === 503 && retryAfter !== '1' ? 'no Retry-After' : status),
-    (error: Error) => error.message,
-  )

@@ -57,10 +57,7 @@ export const job: Job = {
     const create = async () => {
       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
       while (running) {
-        const outcome = await createOnce(url, agent, KEY).then(
-          ({ status }) => String(status),
-          ({ message }: Error) => message,
-        )
+        const outcome = await createOnce(url, agent, KEY)
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
       }
     }

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Storm, spoken, storm } from '../faults/process/storm.ts'
 import { type Attack, type Attacked, onBoth, runAttacks } from '../support/attacked.ts'
 import { sendUnchecked, webPayment } from '../support/client.ts'
+import { signIn } from '../support/console.ts'
 import { createLargePayments } from '../support/large-payments.ts'
 import type { Job } from './run.ts'
 
@@ -80,13 +81,9 @@ async function storms({ service, api }: Attacked, ...loads: Storm[]): Promise<st
   return said.join('; ')
 }
 
-async function session({ service, api }: Attacked): Promise<{ Cookie: string }> {
-  const { headers } = await sendUnchecked(`${service.baseUrl}/console/sign-in`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: `key=${api.key}`,
-  })
-  return { Cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+async function session({ service, api }: Attacked) {
+  const { cookie = '' } = await signIn({ apps: [], baseUrls: [service.baseUrl] }, api)
+  return { Cookie: cookie }
 }
 
 /** A payment with 300 refused refunds of 20 KB, of which no two are folded. */

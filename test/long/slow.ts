@@ -37,11 +37,7 @@ export const job: Job = {
 }
 
 /** Resolves to whether all were green. */
-async function runAll(
-  runs: number,
-  names: string[],
-  note: (line: string) => void,
-): Promise<boolean> {
+async function runAll(runs: number, names: string[], note: (line: string) => void) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-slow-'))
   let green = true
   for (let nth = 1; nth <= runs; nth++)

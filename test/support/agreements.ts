@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Answer, Body, Client } from './client.ts'
+import type { Answer, Body, Client, Fields } from './client.ts'
 import { payOnPages } from './journeys.ts'
 
-export async function createAgreement(
-  api: Client,
-  fields: Record<string, unknown> = {},
-): Promise<Body> {
+export async function createAgreement(api: Client, fields: Fields = {}): Promise<Body> {
   const answer = await api.post('/v1/agreements', {
     reference: 'PLAN-8',
     description: 'Monthly plan',
@@ -16,17 +13,11 @@ export async function createAgreement(
 }
 
 /** Creates a web payment that sets the agreement up when it is paid. */
-export const setUpPayment = (
-  api: Client,
-  { agreement_id }: Body,
-  fields: Record<string, unknown> = {},
-): Promise<Body> => api.createPayment({ set_up_agreement: agreement_id, ...fields })
+export const setUpPayment = (api: Client, { agreement_id }: Body, fields: Fields = {}) =>
+  api.createPayment({ set_up_agreement: agreement_id, ...fields })
 
 /** An agreement made active by a payment on the hosted pages. */
-export async function activeAgreement(
-  api: Client,
-  setUpFields: Record<string, unknown> = {},
-): Promise<Body> {
+export async function activeAgreement(api: Client, setUpFields: Fields = {}): Promise<Body> {
   const agreement = await createAgreement(api)
   await payOnPages(api, await setUpPayment(api, agreement, setUpFields))
   return readAgreement(api, agreement)
@@ -45,7 +36,7 @@ export const cancelAgreement = (api: Client, { agreement_id }: Body): Promise<An
 export const payByAgreement = (
   api: Client,
   { agreement_id }: Body,
-  fields: Record<string, unknown> = {},
+  fields: Fields = {},
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
   api.post(

@@ -1,9 +1,7 @@
 /** An application that takes payments, with its users and its receiver. */
-import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Account } from '../../src/testing/public.d.ts'
+import { hex, signatureIn } from './checking-receivers.ts'
+import { type Answer, type Receiver, startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 
 const web = {
@@ -19,6 +17,7 @@ export type Application = ReturnType<typeof createApplication>
 export function createApplication({ clock }: Pick<Service, 'clock'>, account: Account) {
   let [agreement, payment_id, key, isDeaf] = ['', '', '', false]
   const answers: number[] = []
+  let receiver: Receiver | undefined
   /** The messages that it takes once. */
   let seen: Set<string> | undefined
   /** A tenth of a second each, as production takes fewer than 15 in a second. */
@@ -46,28 +45,18 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     return (await post('/v1/payments', { ...fields, ...how })).payment_id as string
   }
   const register = async () => {
-    const { port } = receiver.address() as AddressInfo
-    const { signing_key } = await post('/control/webhooks', {
-      callback_url: `http://127.0.0.1:${port}`,
-    })
-    key = signing_key
+    const callback_url = `http://127.0.0.1:${receiver?.port}/hook`
+    key = (await post('/control/webhooks', { callback_url })).signing_key
   }
-  const receiver = createServer((request, response) => {
-    let text = ''
-    request.on('data', chunk => {
-      text += chunk
-    })
-    request.on('end', () => {
-      const signature = createHmac('sha256', key).update(text).digest('hex')
-      const isTrue = request.headers['pay-signature'] === signature
-      const id = isTrue && JSON.parse(text).webhook_message_id
-      const isAgain = seen?.has(id) === true
-      seen?.add(id)
-      const status = isTrue ? (answers.shift() ?? (isAgain ? 409 : 200)) : 401
-      const reading = status === 200 && !isDeaf ? read(JSON.parse(text).resource_id) : undefined
-      void Promise.resolve(reading).finally(() => response.writeHead(status).end())
-    })
-  })
+  const onRequest = async ({ request, response }: Answer) => {
+    const isTrue = signatureIn(request) === hex(request.body, key)
+    const { webhook_message_id: id, resource_id } = isTrue ? JSON.parse(request.body) : {}
+    const isAgain = seen?.has(id) === true
+    seen?.add(id)
+    const status = isTrue ? (answers.shift() ?? (isAgain ? 409 : 200)) : 401
+    if (status === 200 && !isDeaf) await read(resource_id).catch(() => {})
+    response.writeHead(status).end()
+  }
   return {
     /** What is there before the line: what happened before in each account of its behaviour, an agreement, a receiver. */
     async prepare(name: string) {
@@ -81,8 +70,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       if (/xpires|days after/.test(name)) payment_id = await pay({ delayed_capture: true })
       if (/abandons/.test(name)) payment_id = (await create()).payment_id
       if (!/receiver|essage/.test(name)) return
-      receiver.listen(0, '127.0.0.1')
-      await once(receiver, 'listening')
+      receiver = await startReceiver({ plain: true, onRequest })
       if (/prints/.test(name)) return
       await register()
       await pay()
@@ -157,7 +145,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       isDeaf = true
     },
     async [Symbol.asyncDispose]() {
-      receiver.close()
+      await receiver?.close()
     },
   }
 }

@@ -33,15 +33,10 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
   const options = {
     executablePath,
     args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--no-proxy-server',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
+      ...'--headless --no-sandbox --disable-gpu --disable-quic --disable-sync --no-first-run'.split(
+        ' ',
+      ),
+      ...'--no-proxy-server --disable-background-networking --disable-component-update'.split(' '),
       // Otherwise each visit to another site starts a process, and compiles axe anew.
       '--renderer-process-limit=1',
       '--ignore-certificate-errors',
@@ -146,10 +141,7 @@ export function visitInOneWindow(
 const USUAL_SIZE = { width: 1280, height: 720 }
 
 /** Opens a window that stays open until its context or the browser is closed. */
-export async function openWindow(
-  browser: Browser,
-  options: BrowserContextOptions,
-): Promise<Visitor> {
+export async function openWindow(browser: Browser, options: BrowserContextOptions) {
   const context = await browser.newContext(options)
   context.setDefaultTimeout(LONGEST_STEP)
   await context.addInitScript(WITHOUT_MOTION)
@@ -207,13 +199,8 @@ export function bringSession(context: BrowserContext, url: string, cookie = ''):
 }
 
 /** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
-export const styleOf = (
-  page: Page,
-  selector: string,
-  property: string,
-  part = '',
-): Promise<string> =>
-  look(
+export const styleOf = (page: Page, selector: string, property: string, part = '') =>
+  look<string>(
     page,
     `getComputedStyle(document.querySelector(${JSON.stringify(selector)}), '${part}').getPropertyValue('${property}')`,
   )

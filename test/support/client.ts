@@ -7,6 +7,8 @@ import { descriptionOf } from './description.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
+export type Fields = Record<string, unknown>
+
 export type Answer = { status: number; headers: Headers; text: string; body: Body }
 
 export type Client = ReturnType<typeof createClient>
@@ -85,10 +87,7 @@ export function createClient(
         body: new URLSearchParams(fields).toString(),
       }),
     /** Creates a payment, in web mode by default, and returns its body. */
-    async createPayment(
-      fields: Record<string, unknown> = {},
-      headers: Record<string, string> = {},
-    ): Promise<Body> {
+    async createPayment(fields: Fields = {}, headers: Record<string, string> = {}): Promise<Body> {
       const moded = 'authorisation_mode' in fields && fields.authorisation_mode !== 'web'
       const { return_url, ...plain } = webPayment
       const given = moded ? { ...plain, ...fields } : { ...webPayment, ...fields }
@@ -119,12 +118,15 @@ export async function sendUnchecked(
   return withBody(await exchange(method, url, all, sent, false))
 }
 
-/** Creates a payment over a connection of `agent`. Rejects if the response is cut off. */
-export async function createOnce(baseUrl: string, agent: http.Agent, key = '') {
+/** Creates a payment over a connection of `agent`. Resolves to the status, or to why there is none or it is not right. */
+export function createOnce(baseUrl: string, agent: http.Agent, key = ''): Promise<number | string> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const body = JSON.stringify(webPayment)
-  const answer = await exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent)
-  return { status: answer.status, retryAfter: answer.headers.get('retry-after') }
+  return exchange('POST', `${baseUrl}/v1/payments`, headers, body, agent).then(
+    ({ status, headers }) =>
+      status === 503 && headers.get('retry-after') !== '1' ? '503 without Retry-After' : status,
+    (error: Error) => error.message,
+  )
 }
 
 /** With the body parsed, if it is JSON. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
 import { activeAgreement, setUpPayment } from './agreements.ts'
-import type { Body } from './client.ts'
-import { attemptsAt, client, type Fields, type Keeper, times } from './integration.ts'
+import type { Body, Fields } from './client.ts'
+import { attemptsAt, client, type Keeper, times } from './integration.ts'
 import { payOnPages } from './journeys.ts'
 
 const payUnread = async ({ pay, wait }: Keeper, count = 3, passed = 10 * MINUTE): Promise<void> => {

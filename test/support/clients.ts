@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { DAY, MINUTE, SECOND } from '../../src/core/time.ts'
 import { activeAgreement, cancelAgreement, createAgreement } from './agreements.ts'
-import { webPayment } from './client.ts'
+import { type Fields, webPayment } from './client.ts'
 import { learning } from './clients-learning.ts'
-import { client, type Fields, type Integration, type Keeper, times } from './integration.ts'
+import { client, type Integration, type Keeper, times } from './integration.ts'
 import { authorise, card, paidPayment } from './journeys.ts'
 
 const creating = (what: string, expected: string, ...all: Fields[]): [string, Integration] =>

@@ -5,18 +5,7 @@ import type { Client } from './client.ts'
 import { ask } from './control.ts'
 import type { Service } from './service.ts'
 
-export type Shown = {
-  status: number
-  headers: Headers
-  /** Of a redirect, from the root of the console: `payments?status=failed`, or '' for home. */
-  location: string | undefined
-  /** The banner that a redirect leaves for the next page: `captured`. */
-  done: string | undefined
-  html: string
-  elements: Found[]
-  /** The text of the main part, with single spaces. */
-  text: string
-}
+export type Shown = Awaited<ReturnType<typeof shown>>
 
 export type Console = ReturnType<typeof consoleOf>
 
@@ -70,7 +59,7 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
   }
 }
 
-async function shown(response: Response, url: string): Promise<Shown> {
+async function shown(response: Response, url: string) {
   const html = await response.text()
   const location = response.headers.get('location')
   const elements = elementsOf(html)
@@ -79,10 +68,13 @@ async function shown(response: Response, url: string): Promise<Shown> {
   return {
     status: response.status,
     headers: response.headers,
+    /** Of a redirect, from the root of the console: `payments?status=failed`, or '' for home. */
     location: location === null ? undefined : belowConsole(new URL(location, url)),
+    /** The banner that a redirect leaves for the next page: `captured`. */
     done: banner?.slice(BANNER.length).split(/[.;]/, 1)[0] || undefined,
     html,
     elements,
+    /** The text of the main part, with single spaces. */
     text: (main?.text ?? '').replace(/\s+/g, ' ').trim(),
   }
 }
@@ -106,10 +98,7 @@ export async function codeOf(service: Instances, api: Client, to = 'payments'): 
 }
 
 /** Signs in with the key of a client. */
-export async function signIn(
-  service: Instances,
-  { key = '' }: Pick<Client, 'key'>,
-): Promise<Console> {
+export async function signIn(service: Instances, { key = '' }: Pick<Client, 'key'>) {
   const entered = await consoleOf(service).post('sign-in', { key })
   assert.equal(entered.status, 303, entered.text)
   return consoleOf(service, cookieIn(entered))

@@ -29,10 +29,7 @@ export type Description = ReturnType<typeof describe>
 const fetched = new Map<Behaviour, Promise<Description>>()
 
 /** The document of the service at `baseUrl`, for accounts of this behaviour. It is the same for all services in one process. */
-export function descriptionOf(
-  baseUrl: string,
-  behaviour: Behaviour = 'specification',
-): Promise<Description> {
+export function descriptionOf(baseUrl: string, behaviour: Behaviour = 'specification') {
   const known =
     fetched.get(behaviour) ??
     (behaviour === 'specification' ? fetchFrom(baseUrl) : fetchOfBehaviour(behaviour))
@@ -140,10 +137,7 @@ export function describe(document: Json) {
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
 /** The keys of the answer's description, at its own endpoint or at one that stands for every endpoint. */
-function keysOfAnswer(
-  document: Json,
-  { method, path, status, headers }: Exchange,
-): string[] | undefined {
+function keysOfAnswer(document: Json, { method, path, status, headers }: Exchange) {
   const template = find(document, path)
   const { paths } = document
   const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase()

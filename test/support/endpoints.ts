@@ -1,5 +1,5 @@
 /** Every endpoint of /openapi.json. The tests of the document and of the routes read these tables. */
-import type { Answer, Client } from './client.ts'
+import type { Client } from './client.ts'
 
 /** The endpoints under /v1 with the codes of their own errors. */
 export const endpoints: Record<string, Record<number, string>> = {
@@ -24,21 +24,12 @@ export const endpoints: Record<string, Record<number, string>> = {
   },
   'GET /v1/payments/{payment_id}/refunds/{refund_id}': { 200: '', 404: 'P0700' },
   'GET /v1/refunds': { 200: '', 404: 'P1100', 422: 'P1101' },
-  'POST /v1/agreements': {
-    201: '',
-    400: 'P2101 P2102 P2197 P0920',
-    422: 'P0102',
-  },
+  'POST /v1/agreements': { 201: '', 400: 'P2101 P2102 P2197 P0920', 422: 'P0102' },
   'GET /v1/agreements/{agreement_id}': { 200: '', 404: 'P2200' },
   'GET /v1/agreements': { 200: '', 404: 'P2402', 422: 'P2401' },
   'POST /v1/agreements/{agreement_id}/cancel': { 204: '', 400: 'P2501', 404: 'P2500' },
   'GET /v1/disputes': { 200: '', 404: 'P0402', 422: 'P0401' },
-  'POST /v1/auth': {
-    204: '',
-    400: 'P0197 P0920 P1211 P1212',
-    402: 'P0010',
-    422: 'P0101 P0102',
-  },
+  'POST /v1/auth': { 204: '', 400: 'P0197 P0920 P1211 P1212', 402: 'P0010', 422: 'P0101 P0102' },
   'POST /v1/webhooks': { 201: '', 400: 'P0197 P0920', 422: 'P0101 P0102' },
   'GET /v1/webhooks': { 200: '', 404: 'P2702', 422: 'P2701' },
   'GET /v1/webhooks/{webhook_id}': { 200: '', 404: 'P2700' },
@@ -52,12 +43,7 @@ export const ofOneThing = Object.entries(endpoints)
   .map(([name, { 404: codes = '' }]) => ({ name, code: codes.slice(0, 5) }))
 
 /** Asks an endpoint for the thing with these identifiers. */
-export function askFor(
-  api: Client,
-  name: string,
-  idOf: (name: string) => string,
-  amount = 1,
-): Promise<Answer> {
+export function askFor(api: Client, name: string, idOf: (name: string) => string, amount = 1) {
   const [method = '', path = ''] = name.replaceAll(/\{(\w+)\}/g, (_, id) => idOf(id)).split(' ')
   return method === 'POST' ? api.post(path, { amount }) : api.request(method, path)
 }

@@ -11,15 +11,10 @@ let server: RunningPostgres | undefined
  * synchronous_commit stays on, because the service starts only with it. The tests that crash PostgreSQL start their own servers.
  */
 const SETTINGS = [
-  'fsync=off',
-  'full_page_writes=off',
-  'wal_level=minimal',
-  'max_wal_senders=0',
-  'checkpoint_timeout=1h',
-  'max_wal_size=8GB',
-  'autovacuum_naptime=10min',
-  'jit=off',
-  'max_connections=500',
+  ...'fsync=off full_page_writes=off wal_level=minimal max_wal_senders=0 jit=off'.split(' '),
+  ...'checkpoint_timeout=1h max_wal_size=8GB autovacuum_naptime=10min max_connections=500'.split(
+    ' ',
+  ),
 ]
 
 /** Copies a database without reading it, from version 18 on. */

@@ -7,13 +7,11 @@ import { type NewExchange, NO_REQUEST } from '../../src/tools/record/exchange.ts
 import { makeGapRow } from '../../src/tools/record/row.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import { activeAgreement, payByAgreement } from './agreements.ts'
-import { type Body, type Client, sendUnchecked, webPayment } from './client.ts'
+import { type Body, type Client, type Fields, sendUnchecked, webPayment } from './client.ts'
 import { ask } from './control.ts'
 import { choose, read } from './journeys.ts'
 import type { Service } from './service.ts'
 import { answering, subscribe } from './subscriber.ts'
-
-export type Fields = Record<string, unknown>
 
 export type Keeper = ReturnType<typeof createKeeper>
 

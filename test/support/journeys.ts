@@ -1,6 +1,6 @@
 /** The ways in which a payment gets its card: POST /v1/auth and the hosted pages. */
 import assert from 'node:assert/strict'
-import type { Answer, Body, Client } from './client.ts'
+import type { Answer, Body, Client, Fields } from './client.ts'
 
 export const card = {
   card_number: '4242424242424242',
@@ -13,11 +13,7 @@ export const card = {
 export const DECLINED = '4000000000000002'
 
 /** Posts a card with the one-time token of a moto_api payment. */
-export function authorise(
-  api: Client,
-  payment: Body,
-  fields: Record<string, unknown> = {},
-): Promise<Answer> {
+export function authorise(api: Client, payment: Body, fields: Fields = {}): Promise<Answer> {
   const { href, params } = payment._links.auth_url_post
   return api.post(href, { ...params, ...card, ...fields })
 }
@@ -36,18 +32,12 @@ export async function payOnPages(api: Client, payment: Body): Promise<Body> {
 }
 
 /** Creates a web payment and pays it on the hosted pages. */
-export async function paidPayment(
-  api: Client,
-  fields: Record<string, unknown> = {},
-): Promise<Body> {
+export async function paidPayment(api: Client, fields: Fields = {}): Promise<Body> {
   return payOnPages(api, await api.createPayment(fields))
 }
 
 /** Makes a payment and cancels it, which causes one message. */
-export async function cancelledPayment(
-  api: Client,
-  fields: Record<string, unknown> = {},
-): Promise<Body> {
+export async function cancelledPayment(api: Client, fields: Fields = {}): Promise<Body> {
   const payment = await api.createPayment(fields)
   const { status, text } = await api.post(`/v1/payments/${payment.payment_id}/cancel`)
   assert.equal(status, 204, text)
@@ -69,12 +59,12 @@ export async function statusesOf(api: Client, { payment_id }: Body): Promise<str
 type Service = { newAccount(): Promise<Client> }
 
 /** A payment of an account of its own. */
-export async function newPayment(service: Service, fields: Record<string, unknown> = {}) {
+export async function newPayment(service: Service, fields: Fields = {}) {
   const api = await service.newAccount()
   return { api, payment: await api.createPayment(fields) }
 }
 
-export async function newPaidPayment(service: Service, fields: Record<string, unknown> = {}) {
+export async function newPaidPayment(service: Service, fields: Fields = {}) {
   const api = await service.newAccount()
   return { api, payment: await paidPayment(api, fields) }
 }

@@ -6,14 +6,15 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tempFolder } from './folders.ts'
 import { collect } from './process.ts'
+import { signalGroup } from './process-tree.ts'
 
 export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
 export type Language = {
   name: string
   folder: string
-  /** Each ends with 0 where the language and its test framework are installed. */
-  needs: string[][]
+  /** Commands that end with 0 where the language and its test framework are installed. */
+  needs: string[]
   /** Run once in a copy, before anything else. */
   prepare?: string[]
   tests: string[]
@@ -39,7 +40,7 @@ export const languages: Language[] = [
   {
     name: 'Python',
     folder: 'python',
-    needs: [['python3', '-m', 'pytest', '--version']],
+    needs: ['python3 -m pytest --version'],
     tests: ['python3', '-m', 'pytest', '-q'],
     testFile: 'test_payments.py',
     receiver: port => ['python3', 'receiver.py', `${port}`],
@@ -47,10 +48,7 @@ export const languages: Language[] = [
   {
     name: 'Ruby',
     folder: 'ruby',
-    needs: [
-      ['rspec', '--version'],
-      ['puma', '--version'],
-    ],
+    needs: ['rspec --version', 'puma --version'],
     tests: ['rspec'],
     testFile: 'spec/payments_spec.rb',
     receiver: port => ['puma', '--bind', `tcp://127.0.0.1:${port}`],
@@ -58,10 +56,7 @@ export const languages: Language[] = [
   {
     name: 'Java',
     folder: 'java',
-    needs: [
-      ['javac', '--release', '17', '--version'],
-      ['test', '-f', JUNIT, '-a', '-f', jackson[0] ?? ''],
-    ],
+    needs: ['javac --release 17 --version', `test -f ${JUNIT} -a -f ${jackson[0]}`],
     prepare: ['sh', '-c', `${javac.join(' ')} -cp ${classPath} -d . src/*/java/*.java`],
     tests: [...java, ...`${LAUNCHER} --scan-classpath . --fail-if-no-tests`.split(' ')],
     testFile: 'src/test/java/PaymentsTest.java',
@@ -70,7 +65,7 @@ export const languages: Language[] = [
   {
     name: 'PHP',
     folder: 'php',
-    needs: [['phpunit', '--version']],
+    needs: ['phpunit --version'],
     tests: ['phpunit', '--bootstrap', 'tests/Farthing.php', 'tests'],
     testFile: 'tests/PaymentsTest.php',
     receiver: port => ['php', '-S', `127.0.0.1:${port}`, 'public/webhooks.php'],
@@ -79,7 +74,7 @@ export const languages: Language[] = [
   {
     name: 'Go',
     folder: 'go',
-    needs: [['go', 'version']],
+    needs: ['go version'],
     prepare: ['sh', '-c', 'go vet . && go build -o receiver'],
     tests: ['go', 'test', '-count=1'],
     testFile: 'payments_test.go',
@@ -88,7 +83,7 @@ export const languages: Language[] = [
   {
     name: 'C#',
     folder: 'csharp',
-    needs: [['dotnet', '--version']],
+    needs: ['dotnet --version'],
     prepare: ['dotnet', 'build', '--disable-build-servers', 'Payments.Tests'],
     tests: ['dotnet', 'test', '--no-build', 'Payments.Tests'],
     testFile: 'Payments.Tests/PaymentsTests.cs',
@@ -145,17 +140,6 @@ export function start([command = '', ...args]: string[], cwd: string, env: NodeJ
   return { child, output: () => written.both, exited: once(child, 'exit') }
 }
 
-/** Whether a process of the group lives. A command that could not be started has none: its pid is undefined. */
-export function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
-  if (pid === undefined) return false
-  try {
-    process.kill(-pid, signal)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Runs a command to its end. */
 export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const { child, output, exited } = start(command, cwd, env)
@@ -174,8 +158,8 @@ const missing = new Map<Language, string>()
 await Promise.all(
   languages.map(async language => {
     for (const command of language.needs) {
-      const found = await run(command, EXAMPLES, {}).catch(() => undefined)
-      if (found?.code !== 0) missing.set(language, command.join(' '))
+      const found = await run(command.split(' '), EXAMPLES, {}).catch(() => undefined)
+      if (found?.code !== 0) missing.set(language, command)
     }
   }),
 )

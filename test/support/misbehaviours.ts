@@ -1,14 +1,12 @@
 /** Faulty receivers, and the result of each of the two attempts to deliver to them. */
-import type { Socket } from 'node:net'
-import type { Answer, Behaviour } from './receiver.ts'
+import type { Writable } from 'node:stream'
+import type { Behaviour } from './receiver.ts'
 
 export type Misbehaviour = {
   behaviour: Behaviour
   /** Results in order, with the status if one came. Only one where the first attempt succeeds. */
   attempts: string[]
 }
-
-const DRIP_MS = 50
 
 const TIMEOUT = 'timeout'
 const FAILED = 'connection failed'
@@ -41,51 +39,30 @@ const saysAndEnds = (text: string): Behaviour => ({
 })
 
 /** Sends `text`, then `drop` every 50 ms. */
-function drips(text: string, drop: string): Behaviour {
-  return {
-    onRequest: ({ socket }) => {
-      socket.write(text)
-      repeat(socket, () => socket.write(drop))
-    },
-  }
-}
+const drips = (text: string, drop: string): Behaviour => ({
+  onRequest: ({ socket }) => {
+    socket.write(text)
+    const timer = setInterval(() => socket.write(drop), 50)
+    socket.on('close', () => clearInterval(timer))
+  },
+})
 
-/** Sends this repeatedly without a pause. */
-function floods(text: string): Behaviour {
-  const pour = (socket: Socket) => {
-    while (socket.writable && socket.write(text));
-  }
-  return {
-    onRequest: ({ socket }) => {
-      socket.on('drain', () => pour(socket))
-      pour(socket)
-    },
-  }
-}
-
-function repeat(socket: Socket, act: () => void): void {
-  const timer = setInterval(act, DRIP_MS)
-  socket.on('close', () => clearInterval(timer))
-}
-
-function answers(code: number, headers: Record<string, string> = {}): Behaviour {
-  return { onRequest: ({ response }) => response.writeHead(code, headers).end() }
-}
+const answers = (code: number, headers: Record<string, string> = {}): Behaviour => ({
+  onRequest: ({ response }) => response.writeHead(code, headers).end(),
+})
 
 /** The first request gets one behaviour, all later ones another. */
-function first(one: Behaviour, others: Behaviour): Behaviour {
-  return {
-    onRequest: answer => (answer.nth === 1 ? one : others).onRequest?.(answer),
-  }
-}
+const first = (one: Behaviour, others: Behaviour): Behaviour => ({
+  onRequest: answer => (answer.nth === 1 ? one : others).onRequest?.(answer),
+})
 
-/** More than any socket's buffers hold, as fast as the client reads it. */
-function endlessBody({ response }: Answer): void {
-  const pour = () => {
-    while (!response.destroyed && response.write('x'.repeat(65_536)));
+/** Sends this without an end, as fast as the client reads it. */
+function pour(stream: Writable, text: string): void {
+  const write = () => {
+    while (!stream.destroyed && stream.write(text));
   }
-  response.on('drain', pour)
-  pour()
+  stream.on('drain', write)
+  write()
 }
 
 export const misbehaviours: Record<string, Misbehaviour> = {
@@ -127,7 +104,7 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   ),
   'sends 102 without end': fails(drips('', 'HTTP/1.1 102 Processing\r\n\r\n'), TIMEOUT),
   'sends 103 without a pause': fails(
-    floods('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)),
+    { onRequest: ({ socket }) => pour(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000)) },
     FAILED,
   ),
   'ends the lines of its head with bare line feeds': succeeds(
@@ -149,7 +126,9 @@ export const misbehaviours: Record<string, Misbehaviour> = {
   'sends 20 KB of headers': succeeds(heads('200 OK', `X-Pad: ${'x'.repeat(20_000)}\r\n`)),
   'drips the status line': fails(drips('HTTP/1.1 200 O', 'K'), TIMEOUT),
   'drips the body': succeeds(drips('HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n', 'x')),
-  'sends a body without end': succeeds({ onRequest: endlessBody }),
+  'sends a body without end': succeeds({
+    onRequest: ({ response }) => pour(response, 'x'.repeat(65_536)),
+  }),
   'cuts the connection in the body': succeeds(
     saysAndEnds('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx'),
   ),

@@ -45,12 +45,7 @@ export const pageStates: Record<string, (page: Page) => Promise<unknown>> = {
 }
 
 /** Creates a payment and brings the browser to a state of its pages. */
-export async function showState(
-  page: Page,
-  api: Client,
-  state: string,
-  language: Language,
-): Promise<void> {
+export async function showState(page: Page, api: Client, state: string, language: Language) {
   const { _links } = await paymentIn(api, language)
   await page.goto(_links.next_url.href)
   await pageStates[state]!(page)

@@ -66,13 +66,9 @@ async function startIn(
   if (!fill)
     await initialise(
       run('initdb', [
-        '-D',
+        ...'--username=postgres --auth=password --encoding=UTF8 --no-sync -D'.split(' '),
         data,
-        '--username=postgres',
         `--pwfile=${password}`,
-        '--auth=password',
-        '--encoding=UTF8',
-        '--no-sync',
       ]),
     )
   const port = await freePort()
@@ -148,9 +144,7 @@ export async function withClient<Result>(
 const makers = new Map<string, pg.Pool>()
 
 /** A new, empty database in the server of the test run; `npm test` starts one for all files. */
-export function createPostgresDatabase(
-  server = process.env.FARTHING_TEST_POSTGRES,
-): Promise<string> {
+export function createPostgresDatabase(server = process.env.FARTHING_TEST_POSTGRES) {
   return makeDatabase(server, '')
 }
 

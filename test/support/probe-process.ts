@@ -118,7 +118,7 @@ function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
 }
 
 /** The largest resident size so far; 0 if the process is gone. */
-function peakMegabytes(pid: number): number {
+export function peakMegabytes(pid: number): number {
   try {
     const kilobytes = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
     return Math.round((Number(kilobytes ?? 0) * 1024) / 1e6)

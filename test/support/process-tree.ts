@@ -41,8 +41,12 @@ export const cpuSeconds = (pid: number): number =>
 const TICKS = 100
 
 /** Returns whether the process was there. */
-export const signal = (pid: number, name: NodeJS.Signals): boolean =>
+export const signal = (pid: number, name: NodeJS.Signals | 0): boolean =>
   tryTo(() => process.kill(pid, name)) ?? false
+
+/** Whether a process of the group lives. A command that could not be started has none: its pid is undefined. */
+export const signalGroup = (pid: number | undefined, name: NodeJS.Signals | 0): boolean =>
+  pid !== undefined && signal(-pid, name)
 
 /** Whether a process is stopped, or has been sent a SIGSTOP that it has not taken yet. */
 export function isStopped(pid: number): boolean {

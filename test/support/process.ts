@@ -53,9 +53,7 @@ export async function startCommand(options: ProcessOptions, text: string): Promi
 }
 
 /** Runs a command of `farthing` to its end. */
-export async function runProcess(
-  options: ProcessOptions,
-): Promise<Exit & { stdout: string; stderr: string }> {
+export async function runProcess(options: ProcessOptions) {
   const { exited, stdout, stderr } = spawnFarthing(options)
   return { ...(await exited), stdout: stdout(), stderr: stderr() }
 }

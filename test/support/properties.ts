@@ -14,4 +14,9 @@ export const codePoint = fc
   .nat({ max: 0x10ffff - 0x800 })
   .map(n => String.fromCodePoint(n < 0xd800 ? n : n + 0x800))
 
+/** One of these, as often as its weight says. */
+export const weighted = <Value>(
+  ...choices: [weight: number, arbitrary: fc.Arbitrary<Value>][]
+): fc.Arbitrary<Value> => fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+
 export { fc }

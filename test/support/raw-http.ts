@@ -9,11 +9,7 @@ import { descriptionOf } from './description.ts'
  * that nor chunks, then sends the body. The answer must be as /openapi.json describes it. Its status is 0 when the bytes
  * are not an HTTP response.
  */
-export async function sendRaw(
-  baseUrl: string,
-  head: string[],
-  body: string | Uint8Array = '',
-): Promise<Answer> {
+export async function sendRaw(baseUrl: string, head: string[], body: string | Uint8Array = '') {
   const { host } = new URL(baseUrl)
   const isSized = body.length === 0 || head.some(line => /^(content-length|transfer-)/i.test(line))
   const length = isSized ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]

@@ -48,11 +48,7 @@ export async function flush({ apps }: Pick<Service, 'apps'>): Promise<void> {
 }
 
 /** All exchanges of a room, or those that match, in the order in which they began. */
-export async function recorded(
-  service: Recording,
-  room: string,
-  filter: ExchangeFilter = {},
-): Promise<Exchange[]> {
+export async function recorded(service: Recording, room: string, filter: ExchangeFilter = {}) {
   await flush(service)
   const part = { limit: 20_000, order: 'oldest' } as const
   return (await findExchanges(service.database, room, filter, part)).sort(byBeginning)

@@ -107,10 +107,7 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
 /** What the describes of a process share: a service for each database and each choice of the options. */
 const shared = new Map<string, Promise<Service>>()
 
-function shareService(
-  kind: DatabaseKind,
-  { control = false, receives = false }: SharedOptions,
-): Promise<Service> {
+function shareService(kind: DatabaseKind, { control = false, receives = false }: SharedOptions) {
   const name = `${kind} ${control} ${receives}`
   const start = async () => {
     // Only the tests that receive need certificates.

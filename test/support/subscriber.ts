@@ -72,10 +72,7 @@ export async function history(api: Client, { external_id }: Body): Promise<Body[
 }
 
 /** Delivery status and number of attempts of each message, newest first. */
-export async function endingsOf(
-  api: Client,
-  { webhook }: Subscriber,
-): Promise<[status: string, attempts: number][]> {
+export async function endingsOf(api: Client, { webhook }: Subscriber) {
   const messages = await history(api, webhook)
   return messages.map(({ last_delivery_status, attempts }) => [
     last_delivery_status,
@@ -84,9 +81,7 @@ export async function endingsOf(
 }
 
 /** All rows of messages and payments, to see that nothing changes them. */
-export async function messagesAndPayments({
-  database,
-}: Pick<Service, 'database'>): Promise<string> {
+export async function messagesAndPayments({ database }: Pick<Service, 'database'>) {
   const [messages, payments] = await Promise.all([
     database.query('select * from webhook_messages order by message_id'),
     database.query('select * from payments order by payment_id'),

@@ -1,5 +1,6 @@
 import { mock, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { DAY } from '../../src/core/time.ts'
 
 /**
  * Whether work ends before a timer of this process that starts now. A busy machine delays both, so unlike a duration
@@ -38,8 +39,6 @@ export function holdWork(t: TestContext): void {
   const now = performance.now()
   hold(t, 'work', () => mock.method(performance, 'now', () => now))
 }
-
-const DAY = 24 * 60 * 60 * 1000
 
 /**
  * Lets timers that begin from now on and take more than `least` and at most `most` milliseconds last longer than the test,

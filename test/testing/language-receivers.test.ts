@@ -7,16 +7,9 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { signature } from '../../src/pay/webhooks/webhook.ts'
 import { tempFolder } from '../support/folders.ts'
-import {
-  copyOf,
-  isMissing,
-  type Language,
-  languages,
-  run,
-  signalGroup,
-  start,
-} from '../support/languages.ts'
+import { copyOf, isMissing, type Language, languages, run, start } from '../support/languages.ts'
 import { freePort } from '../support/ports.ts'
+import { signalGroup } from '../support/process-tree.ts'
 
 const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
 const MISSING = 'SIGNING_KEY is not set, and without it anybody could sign messages'

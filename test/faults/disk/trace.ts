@@ -15,19 +15,8 @@ export type DiskEvent =
  * data in hexadecimal, so that parsing is unambiguous.
  */
 export const traceInto = (file: string): string[] => [
-  'strace',
-  '-D',
-  '-f',
-  '-qq',
-  '-y',
-  '-xx',
-  '-s',
-  '10000000',
-  '--seccomp-bpf',
-  '-e',
+  ...'strace -D -f -qq -y -xx -s 10000000 --seccomp-bpf -e signal=none -e'.split(' '),
   'trace=pwrite64,pwritev,fsync,fdatasync,ftruncate,unlink,unlinkat,write,writev',
-  '-e',
-  'signal=none',
   '-o',
   file,
 ]
@@ -37,15 +26,7 @@ export const traceInto = (file: string): string[] => [
  * `--seccomp-bpf`, because strace 6.1 then injects no signals, and the calls of a detached process fail.
  */
 export const injecting = (...faults: string[]): string[] => [
-  'strace',
-  '-D',
-  '-I',
-  '1',
-  '-f',
-  '-qq',
-  '-o',
-  '/dev/null',
-  '-e',
+  ...'strace -D -I 1 -f -qq -o /dev/null -e'.split(' '),
   `trace=${faults.map(fault => fault.split(':', 1)[0]).join()}`,
   ...faults.flatMap(fault => ['-e', `inject=${fault}`]),
 ]

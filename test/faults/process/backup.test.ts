@@ -12,15 +12,8 @@ import { tempFolder } from '../../support/folders.ts'
 import { openAt } from '../../support/open-database.ts'
 import { runProcess } from '../../support/process.ts'
 import { checkEntry, courseOf } from './ledger.ts'
-import { checkRows, KEY, serve, settings } from './serve.ts'
+import { checkRows, countPayments, KEY, serve, settings } from './serve.ts'
 import { createWorkload, inParallel, seeded } from './workload.ts'
-
-function countPayments(url: string): number {
-  const database = new DatabaseSync(url.slice('sqlite:'.length))
-  const row = database.prepare('select count(*) as n from payments').get()
-  database.close()
-  return Number(row?.n)
-}
 
 const environment = (path: string) => settings(`sqlite:${path}`)
 

@@ -45,7 +45,8 @@ type Crashing = {
   url: string
   /** Its address for the checks, if that is another one. */
   direct?: string
-  instances: number
+  /** How many there are: on PostgreSQL two, which are never restarted and must be ready again after a crash. */
+  instances: 1 | 2
   /** Crashes something, and lets it come back. */
   crash(instances: FarthingProcess[], start: () => Promise<FarthingProcess>): Promise<void>
 }
@@ -64,32 +65,22 @@ export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   })
 }
 
-/** Kills PostgreSQL with kill -9 under two instances, which are never restarted. */
+/** Kills PostgreSQL with kill -9 under two instances. */
 export async function crashPostgres(options: CrashOptions): Promise<CrashReport> {
   const server = await startCrashablePostgres()
   const url = await createPostgresDatabase(server.url)
   try {
-    return await crashUnderInstances(options, url, url, async () => {
-      server.crash()
-      await server.restart()
-    })
+    return await crashUnder(options, { url, instances: 2, crash: server.crashAndRestart })
   } finally {
     await server.stop()
   }
 }
 
-/**
- * Calls `crash` under two instances on the PostgreSQL at `url`, which are never restarted and must be ready again after
- * it. `direct` is its address for the checks.
- */
-export const crashUnderInstances = (
+/** Throws what it finds wrong. */
+export async function crashUnder(
   options: CrashOptions,
-  url: string,
-  direct: string,
-  crash: () => Promise<void>,
-): Promise<CrashReport> => crashUnder(options, { url, direct, instances: 2, crash })
-
-async function crashUnder(options: CrashOptions, { url, direct = url, ...crashing }: Crashing) {
+  { url, direct = url, ...crashing }: Crashing,
+): Promise<CrashReport> {
   const receiver = await startHookReceiver()
   const start = () => startProcess({ env: settings(url, HOOKED) })
   const instances: FarthingProcess[] = []
@@ -108,7 +99,7 @@ async function crashUnder(options: CrashOptions, { url, direct = url, ...crashin
     while (instances.length < crashing.instances) instances.push(await start())
     note()
     await receiver.register(baseUrls)
-    const report = await runCycles(options, baseUrls, receiver.received, { crash, read })
+    const report = await runCycles(options, baseUrls, receiver.received, crash, read)
     for (const { output } of instances)
       if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
     return report
@@ -118,18 +109,13 @@ async function crashUnder(options: CrashOptions, { url, direct = url, ...crashin
   }
 }
 
-type Subject = {
-  /** Crashes and comes back. */
-  crash(): Promise<void>
-  /** Opens the database, hands it to `use` and closes it. */
-  read(use: (database: Database) => Promise<void>): Promise<void>
-}
-
+/** `crash` crashes and comes back. `read` opens the database, hands it to `use` and closes it. */
 async function runCycles(
   { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
   received: Map<string, number>,
-  subject: Subject,
+  crash: () => Promise<void>,
+  read: (use: (database: Database) => Promise<void>) => Promise<void>,
 ): Promise<CrashReport> {
   const damagedRecord = damageRecord !== undefined
   const random = seeded(seed)
@@ -155,7 +141,7 @@ async function runCycles(
       while (total(workload => workload.answered()) < enough) await pause(2)
     }
     await Promise.race([answers(), work]) // a client that finds a fault ends the cycle at once
-    await subject.crash()
+    await crash()
     for (const workload of both) workload.stop() // a short crash does not cut off every client
     await work
     for (const workload of both) {
@@ -164,13 +150,11 @@ async function runCycles(
       if (cycle < cycles) await workload.check([...workload.touched, ...sample(workload, random)])
       else await workload.check()
     }
-    await subject.read(database =>
-      checkInvariants(database, { now: Date.now(), since, damagedRecord }),
-    )
+    await read(database => checkInvariants(database, { now: Date.now(), since, damagedRecord }))
     progress?.(cycle, report(cycle))
   }
   // Messages that a crash left unsent are sent once their claims have ended.
-  await subject.read(async database => {
+  await read(async database => {
     await checkAllDelivered(database, received)
     await checkInvariants(database, { now: Date.now(), settled: true, damagedRecord })
   })

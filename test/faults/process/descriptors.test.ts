@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { assets } from '../../../src/platform/web/assets.ts'
+import { exchange } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
 import { open } from '../../support/raw-http.ts'
 
 /** What is read or loaded when somebody first asks for it. */
 const PATHS = [
-  '/openapi.json',
-  '/docs',
-  '/',
   `/assets/${assets.css}`,
-  '/secure/mistyped',
-  '/control/openapi.json',
-  '/console/sign-in',
+  ...'/ /docs /openapi.json /control/openapi.json /secure/mistyped /console/sign-in'.split(' '),
 ]
 
 const LIMIT = 128
@@ -27,14 +23,8 @@ async function exhaustDescriptors(fromSources: boolean): Promise<void> {
   // This connection is there before all others.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets: Awaited<ReturnType<typeof open>>[] = []
-  const ask = (path: string) =>
-    new Promise<number>((resolve, reject) =>
-      request(service.baseUrl + path, { agent }, response => {
-        response.resume().on('end', () => resolve(response.statusCode ?? 0))
-      })
-        .on('error', reject)
-        .end(),
-    )
+  const ask = async (path: string, over: Agent | false = agent) =>
+    (await exchange('GET', service.baseUrl + path, {}, undefined, over)).status
   const inUse = () => readdirSync(`/proc/${service.pid}/fd`).length
   try {
     // The service takes connections until it has no descriptor, and then closes them.
@@ -53,6 +43,7 @@ async function exhaustDescriptors(fromSources: boolean): Promise<void> {
     while (inUse() > LIMIT - sockets.length / 4) await setTimeout(20)
     for (const path of PATHS)
       assert.equal(await ask(path), path === '/secure/mistyped' ? 404 : 200, path)
+    assert.equal(await ask('/healthz', false), 200, 'a new connection is taken again')
   } finally {
     agent.destroy()
     for (const socket of sockets) socket.destroy()

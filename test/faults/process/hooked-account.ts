@@ -46,10 +46,7 @@ export async function startHookReceiver() {
 }
 
 /** Waits until no message is PENDING. Then each one must have been received. */
-export async function checkAllDelivered(
-  database: Database,
-  received: Map<string, number>,
-): Promise<void> {
+export async function checkAllDelivered(database: Database, received: Map<string, number>) {
   const messages = () =>
     database.query<{ message_id: string; status: string }>(
       'select message_id, status from webhook_messages',

@@ -3,16 +3,12 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import pg from 'pg'
 import { idFloor } from '../../../src/core/ids.ts'
+import { DAY } from '../../../src/core/time.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { checkRows, KEY, serve } from './serve.ts'
 import { createWorkload, seeded } from './workload.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1_000
-
-const statements = readFileSync(
-  new URL('../../../examples/partitions.sql', import.meta.url),
-  'utf8',
-)
+const FILE = new URL('../../../examples/partitions.sql', import.meta.url)
 
 test('Payments work in partitions by day as examples/partitions.sql creates them', async t => {
   const DATABASE_URL = await createPostgresDatabase()
@@ -32,11 +28,11 @@ test('Payments work in partitions by day as examples/partitions.sql creates them
   }
 
   await work(100)
-  await client.query(statements)
+  await client.query(readFileSync(FILE, 'utf8'))
   await work(100)
 
   await checkRows(DATABASE_URL)
-  const midnight = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
+  const midnight = new Date(Math.floor(Date.now() / DAY) * DAY)
   const { rows } = await client.query<{ first: string }>('select farthing_midnight($1) as first', [
     midnight.toISOString().slice(0, 10),
   ])
@@ -48,7 +44,7 @@ test('Payments work in partitions by day as examples/partitions.sql creates them
   const total = parts.rows.reduce((sum, { n }) => sum + n, 0)
   assert.ok(total >= workload.ledger.entries.size, `${total} payments`)
   for (const { part } of parts.rows) assert.match(part, /^payments_\d{8}$/)
-  await client.query(`drop table payments_${dayName(Date.now() - 8 * DAY_MS)}`)
+  await client.query(`drop table payments_${dayName(Date.now() - 8 * DAY)}`)
 })
 
 const dayName = (time: number): string =>

@@ -8,7 +8,7 @@ import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
 import { seed } from '../../support/properties.ts'
 import { UNUSED_PORT } from '../../support/receiver.ts'
-import { crashUnderInstances } from './crashes.ts'
+import { crashUnder } from './crashes.ts'
 import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
 import { KEY, settings } from './serve.ts'
 
@@ -82,10 +82,8 @@ describe('While PostgreSQL is away', () => {
   // With the server of the tests before it, because another one costs a second.
   test('kill -9 of it loses no acknowledged change, and two instances continue without a restart', async t => {
     const url = await createPostgresDatabase(server.url)
-    const report = await crashUnderInstances({ cycles: 1, seed }, url, url, async () => {
-      server.crash()
-      await server.restart()
-    })
+    const crashing = { url, instances: 2, crash: server.crashAndRestart } as const
+    const report = await crashUnder({ cycles: 1, seed }, crashing)
     t.diagnostic(JSON.stringify(report))
     assert.ok(report.unanswered > 0, 'the crashes hit requests in flight')
     assert.ok(report.messages > 0)

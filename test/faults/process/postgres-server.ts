@@ -2,28 +2,37 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { startPostgres } from '../../support/postgres.ts'
+import { type RunningPostgres, startPostgres } from '../../support/postgres.ts'
 import { childrenOf, signal } from '../../support/process-tree.ts'
 
 export type CrashablePostgres = Awaited<ReturnType<typeof startCrashablePostgres>>
 
+/** The process identifier of a server. */
+export const postmasterOf = ({ data }: RunningPostgres): number =>
+  Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+
 export async function startCrashablePostgres() {
   const postgres = await startPostgres()
-  const pidFile = join(postgres.data, 'postmaster.pid')
-  const pid = () => Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0])
+  const pid = () => postmasterOf(postgres)
+  const crash = () => process.kill(pid(), 'SIGKILL')
+  async function restart(): Promise<void> {
+    // Orphaned backends hold the shared memory until they exit.
+    for (;;)
+      try {
+        return await postgres.start()
+      } catch {
+        await setTimeout(100)
+      }
+  }
   return {
     url: postgres.url,
     /** Kills the postmaster with kill -9. */
-    crash: () => process.kill(pid(), 'SIGKILL'),
+    crash,
     /** Starts it again on the same data. */
-    async restart() {
-      // Orphaned backends hold the shared memory until they exit.
-      for (;;)
-        try {
-          return await postgres.start()
-        } catch {
-          await setTimeout(100)
-        }
+    restart,
+    async crashAndRestart() {
+      crash()
+      await restart()
     },
     /**
      * SIGSTOP for all its processes: connections stay open and nothing responds. The stopped postmaster starts no process

@@ -1,11 +1,12 @@
 /** A PostgreSQL primary with a synchronous standby, behind an address that stays the same. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { type RunningPostgres, startPostgres, withClient } from '../../support/postgres.ts'
 import { startRelay } from '../../support/relay.ts'
+import { postmasterOf } from './postgres-server.ts'
 
 export async function startReplicatedPostgres() {
   let primary = await startPostgres({ settings: SETTINGS })
@@ -22,10 +23,7 @@ export async function startReplicatedPostgres() {
     async failOver() {
       const lost = primary
       const begun = performance.now()
-      process.kill(
-        Number(readFileSync(join(lost.data, 'postmaster.pid'), 'utf8').split('\n')[0]),
-        'SIGKILL',
-      )
+      process.kill(postmasterOf(lost), 'SIGKILL')
       primary = standby
       await withClient(primary.url, async admin => {
         await admin.query('select pg_promote()')

@@ -1,4 +1,5 @@
 /** Farthing as a process of its own, with a key that its tests know. */
+import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { createClient } from '../../support/client.ts'
 import { openAt } from '../../support/open-database.ts'
@@ -26,6 +27,14 @@ export async function serve(
   const service = await startProcess({ env: settings(DATABASE_URL, more), wrapper })
   t.after(() => service.kill())
   return { service, api: createClient([service.baseUrl], KEY) }
+}
+
+/** How many payments are in a SQLite file. */
+export function countPayments(url: string): number {
+  const database = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true })
+  const row = database.prepare('select count(*) as n from payments').get()
+  database.close()
+  return Number(row?.n)
 }
 
 /** Opens a database to which nothing is being written, and checks the invariants of its rows. */

@@ -24,11 +24,7 @@ export type Outcomes = Record<string, number>
 export type Stormed = { outcomes: Outcomes; longest: number; largest: number; said: string }
 
 /** Sends the requests with the key of the client, reads each response to its end, and keeps nothing of it. */
-export async function storm(
-  service: { baseUrl: string },
-  { key }: Client,
-  load: Storm,
-): Promise<Stormed> {
+export async function storm(service: { baseUrl: string }, { key }: Client, load: Storm) {
   const { connections = Infinity, method = 'GET', path, leaveAfter, body } = load
   const agent = new http.Agent({ keepAlive: 'connections' in load, maxSockets: connections })
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
