@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
+const words = (text: string): string[] => text.trim().split(/\s+/)
+
 /** By their path in the repository, without generated files. */
 function readTexts(folder: string, extensions: string[]): Map<string, string> {
   const generated = /(^|\/)(node_modules|dist|built|results|data)(\/|$)/
@@ -22,17 +24,8 @@ const sources = readTexts('src', ['.ts'])
 const tests = readTexts('test', ['.ts'])
 const code = new Map([...sources, ...tests, ...readTexts('scripts', ['.ts'])])
 const documents = readTexts('docs', ['.md'])
-for (const name of [
-  'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'bin/farthing.js',
-  '.ci/run',
-])
-  documents.set(name, readFileSync(join(ROOT, name), 'utf8'))
-
-const words = (text: string): string[] => text.trim().split(/\s+/)
+const others = 'README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md bin/farthing.js .ci/run'
+for (const name of words(others)) documents.set(name, readFileSync(join(ROOT, name), 'utf8'))
 
 /** Matching lines as `path:line: text`, except in the files that are allowed. */
 function find(texts: Map<string, string>, pattern: RegExp, allowed: string[] = []): string[] {
@@ -48,18 +41,11 @@ function find(texts: Map<string, string>, pattern: RegExp, allowed: string[] = [
 // Biome restricts imports and globals, but not a property of a global or a member of an import.
 describe('A file of src', () => {
   test('reads the machine’s time only where a process starts or a line is logged', () => {
-    const commands = [
-      'doctor-service',
-      'doctor-webhooks',
-      'keys',
-      'listen',
-      'listen-deliver',
-      'logs',
-      'open',
-      'seed',
-    ].map(name => `cli/${name}`)
-    const allowed = ['core/time', 'core/log', ...commands].map(name => `src/${name}.ts`)
-    assert.deepEqual(find(sources, /Date\.now|new Date\(\)/, allowed), [])
+    const allowed = words(`
+      core/time core/log cli/doctor-service cli/doctor-webhooks cli/keys cli/listen cli/listen-deliver cli/logs cli/open
+      cli/seed`)
+    const files = allowed.map(name => `src/${name}.ts`)
+    assert.deepEqual(find(sources, /Date\.now|new Date\(\)/, files), [])
   })
 
   test('measures durations only where it waits for something outside the process, or gives other work a turn', () => {
