@@ -84,11 +84,13 @@ export const errors = {
   },
   lostError: {
     async seen(api) {
+      const lost = await api.get('/v1/nothing')
       const wrong = await api.request('PUT', '/v1/payments')
-      return [briefOf(await api.get('/v1/nothing')), briefOf(wrong), wrong.headers.get('allow')]
+      const codes = [lost.body.code, wrong.body.code]
+      return [lost.status, wrong.status, ...codes, wrong.headers.get('allow')]
     },
-    specification: ['404 P0911', '405 P0912', 'POST, GET, HEAD'],
-    'govuk-pay': ['404 404', '405 405', 'POST, GET, HEAD'],
+    specification: [404, 405, 'P0911', 'P0912', 'POST, GET, HEAD'],
+    'govuk-pay': [404, 405, 404, 405, 'POST, GET, HEAD'],
   },
   unknownRefunded: {
     async seen(api) {
