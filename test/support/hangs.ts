@@ -21,7 +21,7 @@ type Span = { changed: number; seen: number; began: number; worked: number }
  * Returns a function that ends those processes which hang, of all that note their progress in the folder (progress.ts), and
  * returns a sentence about each. Whoever calls it does so every second.
  */
-export function createHangs(folder: string): () => string[] {
+export function createHangs(folder: string, { longestWait = LONGEST_WAIT } = {}): () => string[] {
   const spans = new Map<string, Span>()
   let before = new Map<number, number>()
 
@@ -34,7 +34,7 @@ export function createHangs(folder: string): () => string[] {
     }
     last.worked += worked
     const lasted = now - last.began
-    if (lasted < LONGEST_WAIT) return false
+    if (lasted < longestWait) return false
     if (last.worked < lasted * WORKING) return true
     Object.assign(last, { began: now, worked: 0 })
     return now - last.seen > LONGEST_WORK
