@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { ConfigError, readConfig } from '../src/app/config.ts'
 import type { Config } from '../src/core/config.ts'
 
@@ -105,22 +105,12 @@ const bad: Record<string, string[]> = {
     'me:secret@pay',
     'https://pay?key=secret',
     'https://a//b',
-    'http://127.0.0.1:3000/v1/',
     '"https://a"',
   ],
   FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)', 'https://a/v1'],
   FARTHING_URL: ['127.0.0.1:3000', 'http://127.0.0.1:3000/v1'],
-  FARTHING_CALLBACK_HOSTS: [
-    'a b',
-    '*.internal',
-    'https://a',
-    'a:0',
-    'a:65536',
-    '::1',
-    'a/b',
-    'a@b',
-  ],
-  FARTHING_RETURN_HOSTS: ['http://localhost', 'a:0'],
+  FARTHING_CALLBACK_HOSTS: ['a b', '*.internal', 'https://a', 'a:0', '::1', 'a/b', 'a@b'],
+  FARTHING_RETURN_HOSTS: ['http://localhost', 'a:65536'],
   FARTHING_WEBHOOK_URL: [
     'localhost:4000',
     'ftp://a',
@@ -143,127 +133,125 @@ const bad: Record<string, string[]> = {
   LOG_LEVEL: ['loud', 'warning'],
 }
 
-describe('The configuration', () => {
-  test('Each setting has a default, which a blank variable does not change', () => {
-    const defaults: Config = {
-      port: 3000,
-      host: '127.0.0.1',
-      database: sqlite('data/farthing.db'),
-      behaviour: 'specification',
-      apiKey: undefined,
-      fixedKeys: [],
-      baseUrl: undefined,
-      pagesUrl: undefined,
-      url: 'http://127.0.0.1:3000',
-      callbackHosts: new Set(),
-      returnHosts: new Set(),
-      control: false,
-      fixedWebhook: undefined,
-      serviceName: undefined,
-      trustProxy: false,
-      console: true,
-      recordMax: 256 * 1024 * 1024,
-      metricsPort: undefined,
-      logLevel: 'info',
-      isLibrary: false,
-      warnings: [],
+test('Each setting has a default, which a blank variable does not change', () => {
+  const defaults: Config = {
+    port: 3000,
+    host: '127.0.0.1',
+    database: sqlite('data/farthing.db'),
+    behaviour: 'specification',
+    apiKey: undefined,
+    fixedKeys: [],
+    baseUrl: undefined,
+    pagesUrl: undefined,
+    url: 'http://127.0.0.1:3000',
+    callbackHosts: new Set(),
+    returnHosts: new Set(),
+    control: false,
+    fixedWebhook: undefined,
+    serviceName: undefined,
+    trustProxy: false,
+    console: true,
+    recordMax: 256 * 1024 * 1024,
+    metricsPort: undefined,
+    logLevel: 'info',
+    isLibrary: false,
+    warnings: [],
+  }
+  assert.deepEqual(readConfig({}), defaults)
+  const blank = Object.fromEntries(Object.keys(good).map(name => [name, ' ']))
+  assert.deepEqual(readConfig(blank), defaults)
+  assert.deepEqual(readConfig({ UNKNOWN: 'x', port: '1', Farthing_Api_Key: 'x' }), defaults)
+})
+
+for (const [name, [key, values]] of Object.entries(good))
+  test(`${name} is read in each of its forms`, () => {
+    for (const [text, value] of Object.entries(values))
+      assert.deepEqual(readConfig({ [name]: text })[key], value, text)
+  })
+
+for (const [name, values] of Object.entries(bad))
+  test(`${name} that cannot be used is reported in one line that begins with its name and holds no secret`, () => {
+    for (const value of values) {
+      const [problem = '', ...more] = problemsOf({ [name]: value })
+      assert.ok(problem.startsWith(name), `${value}: ${problem}`)
+      assert.deepEqual(more, [], value)
+      assert.doesNotMatch(problem, /\n|secret/)
+      if (name.endsWith('_KEY')) assert.ok(!problem.includes(value))
     }
-    assert.deepEqual(readConfig({}), defaults)
-    const blank = Object.fromEntries(Object.keys(good).map(name => [name, ' ']))
-    assert.deepEqual(readConfig(blank), defaults)
-    assert.deepEqual(readConfig({ UNKNOWN: 'x', port: '1', Farthing_Api_Key: 'x' }), defaults)
   })
 
-  for (const [name, [key, values]] of Object.entries(good))
-    test(`${name} is read in each of its forms`, () => {
-      for (const [text, value] of Object.entries(values))
-        assert.deepEqual(readConfig({ [name]: text })[key], value, text)
-    })
+test('A value that cannot be used is repeated in the error', () => {
+  for (const [name, value] of Object.entries({
+    PORT: '3e3',
+    DATABASE_URL: 'data/farthing.db',
+    FARTHING_PAGES_URL: 'ftp://pay.example.org',
+    FARTHING_CALLBACK_HOSTS: '*.internal',
+    FARTHING_BEHAVIOUR: 'govuk',
+    FARTHING_TRUST_PROXY: 'yes',
+    LOG_LEVEL: 'loud',
+  }))
+    assert.match(String(problemsOf({ [name]: value })), new RegExp(RegExp.escape(`"${value}"`)))
+  const [long = ''] = problemsOf({ PORT: '1'.repeat(10_000) })
+  assert.ok(long.length < 200, 'a long value is cut')
+})
 
-  for (const [name, values] of Object.entries(bad))
-    test(`${name} that cannot be used is reported in one line that begins with its name and holds no secret`, () => {
-      for (const value of values) {
-        const [problem = '', ...more] = problemsOf({ [name]: value })
-        assert.ok(problem.startsWith(name), `${value}: ${problem}`)
-        assert.deepEqual(more, [], value)
-        assert.doesNotMatch(problem, /\n|secret/)
-        if (name.endsWith('_KEY')) assert.ok(!problem.includes(value))
-      }
-    })
-
-  test('A value that cannot be used is repeated in the error', () => {
-    for (const [name, value] of Object.entries({
-      PORT: '3e3',
-      DATABASE_URL: 'data/farthing.db',
-      FARTHING_PAGES_URL: 'ftp://pay.example.org',
-      FARTHING_CALLBACK_HOSTS: '*.internal',
-      FARTHING_BEHAVIOUR: 'govuk',
-      FARTHING_TRUST_PROXY: 'yes',
-      LOG_LEVEL: 'loud',
-    }))
-      assert.match(String(problemsOf({ [name]: value })), new RegExp(RegExp.escape(`"${value}"`)))
-    const [long = ''] = problemsOf({ PORT: '1'.repeat(10_000) })
-    assert.ok(long.length < 200, 'a long value is cut')
-  })
-
-  test('An address that ends in /v1 is reported with the address to set', () => {
-    for (const name of ['FARTHING_BASE_URL', 'FARTHING_URL', 'FARTHING_PAGES_URL'])
-      assert.deepEqual(problemsOf({ [name]: 'http://pay:3000/v1/' }), [
-        `${name} must not end in /v1, which Farthing adds itself: set it to http://pay:3000`,
-      ])
-  })
-
-  test('An address without a scheme is reported with the address that may be meant', () => {
-    const [problem] = problemsOf({ FARTHING_BASE_URL: 'pay:3000' })
-    assert.match(problem ?? '', /It is "pay:3000": did you mean http:\/\/pay:3000\?$/)
-    for (const other of ['/pay', 'javascript:alert(1)', 'ftp://pay'])
-      assert.doesNotMatch(String(problemsOf({ FARTHING_BASE_URL: other })), /did you mean/)
-  })
-
-  test('An unknown FARTHING_ variable is a warning that suggests the nearest setting', () => {
-    for (const [name, meant] of Object.entries({
-      FARTHING_APIKEY: 'FARTHING_API_KEY',
-      FARTHING_CALBACK_HOST: 'FARTHING_CALLBACK_HOSTS',
-      FARTHING_PORT: 'PORT',
-      FARTHING_DATABASE_URL: 'DATABASE_URL',
-      FARTHING_LOGLEVEL: 'LOG_LEVEL',
-    }))
-      assert.deepEqual(readConfig({ [name]: 'x' }).warnings, [
-        `${name} is not a Farthing setting and was ignored. Did you mean ${meant}?`,
-      ])
-    const [warning = ''] = readConfig({ FARTHING_COLOUR: 'red' }).warnings
-    assert.match(warning, /ignored\. farthing --help lists the settings\.$/)
-  })
-
-  test('Every problem is reported at once', () => {
-    const env = Object.fromEntries(Object.entries(bad).map(([name, [value = '']]) => [name, value]))
-    const named = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
-    assert.deepEqual(named.sort(), Object.keys(bad).sort())
-  })
-
-  test('A fixed webhook has an address and a signing key, and its host counts as listed', () => {
-    const FARTHING_WEBHOOK_URL = 'http://Localhost:4000/hooks?a=b'
-    const FARTHING_SIGNING_KEY = 'signing-key-of-ours'
-    const env = { FARTHING_WEBHOOK_URL, FARTHING_SIGNING_KEY, FARTHING_CALLBACK_HOSTS: 'other' }
-    const { fixedWebhook, callbackHosts } = readConfig(env)
-    assert.deepEqual(fixedWebhook, {
-      callback_url: FARTHING_WEBHOOK_URL,
-      signing_key: FARTHING_SIGNING_KEY,
-    })
-    assert.deepEqual(callbackHosts, new Set(['other', 'localhost:4000']))
-  })
-
-  test('A fixed webhook without its other half is reported in one sentence without the key', () => {
-    assert.deepEqual(problemsOf({ FARTHING_WEBHOOK_URL: 'http://localhost:4000' }), [
-      'FARTHING_WEBHOOK_URL needs FARTHING_SIGNING_KEY: set both or neither',
+test('An address that ends in /v1 is reported with the address to set', () => {
+  for (const name of ['FARTHING_BASE_URL', 'FARTHING_URL', 'FARTHING_PAGES_URL'])
+    assert.deepEqual(problemsOf({ [name]: 'http://pay:3000/v1/' }), [
+      `${name} must not end in /v1, which Farthing adds itself: set it to http://pay:3000`,
     ])
-    assert.deepEqual(problemsOf({ FARTHING_SIGNING_KEY: 'secret-signing-key' }), [
-      'FARTHING_SIGNING_KEY needs FARTHING_WEBHOOK_URL: set both or neither',
-    ])
-  })
+})
 
-  test('The metrics cannot have the port of the service', () => {
-    const [problem] = problemsOf({ PORT: '4000', FARTHING_METRICS_PORT: '4000' })
-    assert.equal(problem, 'FARTHING_METRICS_PORT must differ from PORT: both are 4000')
+test('An address without a scheme is reported with the address that may be meant', () => {
+  const [problem] = problemsOf({ FARTHING_BASE_URL: 'pay:3000' })
+  assert.match(problem ?? '', /It is "pay:3000": did you mean http:\/\/pay:3000\?$/)
+  for (const other of ['/pay', 'javascript:alert(1)', 'ftp://pay'])
+    assert.doesNotMatch(String(problemsOf({ FARTHING_BASE_URL: other })), /did you mean/)
+})
+
+test('An unknown FARTHING_ variable is a warning that suggests the nearest setting', () => {
+  for (const [name, meant] of Object.entries({
+    FARTHING_APIKEY: 'FARTHING_API_KEY',
+    FARTHING_CALBACK_HOST: 'FARTHING_CALLBACK_HOSTS',
+    FARTHING_PORT: 'PORT',
+    FARTHING_DATABASE_URL: 'DATABASE_URL',
+    FARTHING_LOGLEVEL: 'LOG_LEVEL',
+  }))
+    assert.deepEqual(readConfig({ [name]: 'x' }).warnings, [
+      `${name} is not a Farthing setting and was ignored. Did you mean ${meant}?`,
+    ])
+  const [warning = ''] = readConfig({ FARTHING_COLOUR: 'red' }).warnings
+  assert.match(warning, /ignored\. farthing --help lists the settings\.$/)
+})
+
+test('Every problem is reported at once', () => {
+  const env = Object.fromEntries(Object.entries(bad).map(([name, [value = '']]) => [name, value]))
+  const named = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
+  assert.deepEqual(named.sort(), Object.keys(bad).sort())
+})
+
+test('A fixed webhook has an address and a signing key, and its host counts as listed', () => {
+  const FARTHING_WEBHOOK_URL = 'http://Localhost:4000/hooks?a=b'
+  const FARTHING_SIGNING_KEY = 'signing-key-of-ours'
+  const env = { FARTHING_WEBHOOK_URL, FARTHING_SIGNING_KEY, FARTHING_CALLBACK_HOSTS: 'other' }
+  const { fixedWebhook, callbackHosts } = readConfig(env)
+  assert.deepEqual(fixedWebhook, {
+    callback_url: FARTHING_WEBHOOK_URL,
+    signing_key: FARTHING_SIGNING_KEY,
   })
+  assert.deepEqual(callbackHosts, new Set(['other', 'localhost:4000']))
+})
+
+test('A fixed webhook without its other half is reported in one sentence without the key', () => {
+  assert.deepEqual(problemsOf({ FARTHING_WEBHOOK_URL: 'http://localhost:4000' }), [
+    'FARTHING_WEBHOOK_URL needs FARTHING_SIGNING_KEY: set both or neither',
+  ])
+  assert.deepEqual(problemsOf({ FARTHING_SIGNING_KEY: 'secret-signing-key' }), [
+    'FARTHING_SIGNING_KEY needs FARTHING_WEBHOOK_URL: set both or neither',
+  ])
+})
+
+test('The metrics cannot have the port of the service', () => {
+  const [problem] = problemsOf({ PORT: '4000', FARTHING_METRICS_PORT: '4000' })
+  assert.equal(problem, 'FARTHING_METRICS_PORT must differ from PORT: both are 4000')
 })

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { tempFolder } from './support/folders.ts'
 import { olderNode } from './support/packed.ts'
@@ -95,102 +95,100 @@ function saysOnce(
   assert.doesNotMatch(output, /^ +at |Error/m, 'no stack trace')
 }
 
-describe('An installation that is not complete', () => {
-  for (const age of ['old', 'new'] as const)
-    test(`Without development dependencies the assets’ script succeeds and a start says how to add them (${age} Node)`, () => {
-      const path = withoutDev(`without-dev-${age}`)
-      const cause = /because development dependencies were left out .* npm ci --include=dev$/
-      const runScript = age === 'old' ? npmRun : script
-      const notBuilt = /^farthing: The files that the pages link to were not built, /
-      saysOnce(runScript(path, age, 'build:assets'), 0, notBuilt, cause)
-      const missing = age === 'old' ? NEEDED : /pages link to are missing/
-      saysOnce(runScript(path, age, 'start'), 1, missing, cause)
-    })
-
-  test('Without install scripts an old Node is told how to run them', () => {
-    const path = withoutScripts('without-scripts-old')
-    const cause = /because install scripts were left out .* npm ci --ignore-scripts=false$/
-    saysOnce(script(path, 'old', 'start'), 1, NEEDED, cause)
-    saysOnce(script(path, 'old', 'build:assets'), 0, NEEDED, cause)
+for (const age of ['old', 'new'] as const)
+  test(`Without development dependencies the assets’ script succeeds and a start says how to add them (${age} Node)`, () => {
+    const path = withoutDev(`without-dev-${age}`)
+    const cause = /because development dependencies were left out .* npm ci --include=dev$/
+    const runScript = age === 'old' ? npmRun : script
+    const notBuilt = /^farthing: The files that the pages link to were not built, /
+    saysOnce(runScript(path, age, 'build:assets'), 0, notBuilt, cause)
+    const missing = age === 'old' ? NEEDED : /pages link to are missing/
+    saysOnce(runScript(path, age, 'start'), 1, missing, cause)
   })
 
-  test('Without install scripts a new Node is told to build the assets, after which Farthing starts', () => {
-    const path = withoutScripts('without-scripts-new')
-    const cause = /because install scripts were left out .* npm run build:assets$/
-    saysOnce(script(path, 'new', 'start'), 1, cause)
-    // Those of this clone, because the build takes seconds and test/package.test.ts has it.
-    const built = 'src/platform/web/assets/built'
-    const copy = `cpSync(${JSON.stringify(join(ROOT, built))}, '${built}', { recursive: true })`
-    const build = `import { cpSync } from 'node:fs'\n${copy}\n`
-    writeFileSync(join(path, 'scripts/build-assets.ts'), build)
-    const prepared = script(path, 'new', 'build:assets')
-    assert.equal(prepared.status, 0, prepared.stderr)
-    saysOnce(script(path, 'new', 'start'), 1, BAD_PORT)
-  })
+test('Without install scripts an old Node is told how to run them', () => {
+  const path = withoutScripts('without-scripts-old')
+  const cause = /because install scripts were left out .* npm ci --ignore-scripts=false$/
+  saysOnce(script(path, 'old', 'start'), 1, NEEDED, cause)
+  saysOnce(script(path, 'old', 'build:assets'), 0, NEEDED, cause)
+})
 
-  test('Without packages a start and the scripts of a clone say to install them', () => {
-    const path = clone('without-packages', () => false)
-    const missing = /^farthing: The packages are not installed/
-    saysOnce(script(path, 'new', 'start'), 1, missing)
-    saysOnce(script(path, 'old', 'test'), 1, missing)
-    saysOnce(script(path, 'old', 'receive-webhooks'), 1, missing)
-  })
+test('Without install scripts a new Node is told to build the assets, after which Farthing starts', () => {
+  const path = withoutScripts('without-scripts-new')
+  const cause = /because install scripts were left out .* npm run build:assets$/
+  saysOnce(script(path, 'new', 'start'), 1, cause)
+  // Those of this clone, because the build takes seconds and test/package.test.ts has it.
+  const built = 'src/platform/web/assets/built'
+  const copy = `cpSync(${JSON.stringify(join(ROOT, built))}, '${built}', { recursive: true })`
+  const build = `import { cpSync } from 'node:fs'\n${copy}\n`
+  writeFileSync(join(path, 'scripts/build-assets.ts'), build)
+  const prepared = script(path, 'new', 'build:assets')
+  assert.equal(prepared.status, 0, prepared.stderr)
+  saysOnce(script(path, 'new', 'start'), 1, BAD_PORT)
+})
 
-  test('The file of a complete clone is a program on an old Node too, and passes on signals and the exit code', async () => {
-    const path = clone('complete', () => true)
-    const built = 'src/platform/web/assets/built'
-    symlinkSync(join(ROOT, built), join(path, built))
-    saysOnce(run(path, 'old', 'bin/farthing.js'), 1, BAD_PORT)
-    const env = { ...environment('old'), PORT: '0', DATABASE_URL: 'sqlite::memory:' }
-    const program = spawn('bin/farthing.js', {
-      cwd: path,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const ended = once(program, 'exit')
-    const [first] = await once(program.stdout, 'data')
-    assert.match(String(first), /^Farthing is listening on /)
-    program.kill('SIGTERM')
-    assert.deepEqual(await ended, [0, null])
-  })
+test('Without packages a start and the scripts of a clone say to install them', () => {
+  const path = clone('without-packages', () => false)
+  const missing = /^farthing: The packages are not installed/
+  saysOnce(script(path, 'new', 'start'), 1, missing)
+  saysOnce(script(path, 'old', 'test'), 1, missing)
+  saysOnce(script(path, 'old', 'receive-webhooks'), 1, missing)
+})
 
-  test('A package starts with a newer Node beside it, and advises an old one to install that', () => {
-    const path = join(folder, 'user/node_modules/farthing')
-    for (const part of ['bin', 'package.json'])
-      cpSync(join(ROOT, part), join(path, part), { recursive: true })
-    const list = () => run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
-    assert.equal(list().stdout, '')
-    saysOnce(list(), 1, NEEDED, /Run: npm install --save-dev node@26$/)
-    mkdirSync(join(path, '../node/bin'), { recursive: true })
-    writeFileSync(join(path, '../node/bin/node'), '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 })
-    const { status, stdout } = list()
-    assert.deepEqual([status, stdout], [3, `${join(path, 'bin/farthing.js')} keys list\n`])
-    writeFileSync(join(path, '../node/bin/node'), '#!/no/such/loader\n')
-    saysOnce(list(), 1, /cannot be started: .* Install Node 26 itself/)
-    saysOnce(run(path, 'new', 'node', 'bin/farthing.js'), 1, /^farthing: This package was not/)
+test('The file of a complete clone is a program on an old Node too, and passes on signals and the exit code', async () => {
+  const path = clone('complete', () => true)
+  const built = 'src/platform/web/assets/built'
+  symlinkSync(join(ROOT, built), join(path, built))
+  saysOnce(run(path, 'old', 'bin/farthing.js'), 1, BAD_PORT)
+  const env = { ...environment('old'), PORT: '0', DATABASE_URL: 'sqlite::memory:' }
+  const program = spawn('bin/farthing.js', {
+    cwd: path,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const ended = once(program, 'exit')
+  const [first] = await once(program.stdout, 'data')
+  assert.match(String(first), /^Farthing is listening on /)
+  program.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
+})
 
-  test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {
-    const { href } = pathToFileURL(join(ROOT, 'bin/installation.js'))
-    const tooOld = ['22.30.0', '24.15.0', '24.18.0']
-    const good = ['24.18.1', '24.19.0', '25.0.0', '26.10.0', '27.0.0-nightly']
-    const program = `import { buildProblem } from '${href}'
-      for (const value of ${JSON.stringify([...tooOld, ...good])}) {
-        Object.defineProperty(process.versions, 'node', { value })
-        console.log(buildProblem() ?? 'good')
-      }`
-    const args = ['--input-type=module', '--eval', program]
-    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    const told = stdout.trim().split('\n')
-    for (const version of tooOld) assert.match(told.shift() ?? '', NEEDED, version)
-    assert.deepEqual(
-      told,
-      good.map(() => 'good'),
-    )
-  })
+test('A package starts with a newer Node beside it, and advises an old one to install that', () => {
+  const path = join(folder, 'user/node_modules/farthing')
+  for (const part of ['bin', 'package.json'])
+    cpSync(join(ROOT, part), join(path, part), { recursive: true })
+  const list = () => run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
+  assert.equal(list().stdout, '')
+  saysOnce(list(), 1, NEEDED, /Run: npm install --save-dev node@26$/)
+  mkdirSync(join(path, '../node/bin'), { recursive: true })
+  writeFileSync(join(path, '../node/bin/node'), '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 })
+  const { status, stdout } = list()
+  assert.deepEqual([status, stdout], [3, `${join(path, 'bin/farthing.js')} keys list\n`])
+  writeFileSync(join(path, '../node/bin/node'), '#!/no/such/loader\n')
+  saysOnce(list(), 1, /cannot be started: .* Install Node 26 itself/)
+  saysOnce(run(path, 'new', 'node', 'bin/farthing.js'), 1, /^farthing: This package was not/)
+})
 
-  test('The Node that is asked for is the one in package.json', () => {
-    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    assert.equal(engines.node, '>=24.18.1')
-  })
+test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {
+  const { href } = pathToFileURL(join(ROOT, 'bin/installation.js'))
+  const tooOld = ['22.30.0', '24.15.0', '24.18.0']
+  const good = ['24.18.1', '24.19.0', '25.0.0', '26.10.0', '27.0.0-nightly']
+  const program = `import { buildProblem } from '${href}'
+    for (const value of ${JSON.stringify([...tooOld, ...good])}) {
+      Object.defineProperty(process.versions, 'node', { value })
+      console.log(buildProblem() ?? 'good')
+    }`
+  const args = ['--input-type=module', '--eval', program]
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const told = stdout.trim().split('\n')
+  for (const version of tooOld) assert.match(told.shift() ?? '', NEEDED, version)
+  assert.deepEqual(
+    told,
+    good.map(() => 'good'),
+  )
+})
+
+test('The Node that is asked for is the one in package.json', () => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  assert.equal(engines.node, '>=24.18.1')
 })

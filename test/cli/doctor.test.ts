@@ -14,6 +14,7 @@ import { type FarthingProcess, runProcess, startProcess } from '../support/proce
 import { startReceiver } from '../support/receiver.ts'
 
 type Check = { name: string; status: string; sentence: string; command?: string }
+type Expected = [name: string, status: string, says: RegExp, command?: string | RegExp | null]
 
 const KEY = 'key-of-the-default-account'
 
@@ -43,13 +44,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
     /** Diagnoses with these settings, and expects these checks. Returns the exit code and the names of all. */
     async function diagnose(
       env: Record<string, string>,
-      expected: [name: string, status: string, says: RegExp, command?: string | RegExp | null][],
+      expected: Expected[],
       run: typeof runHere | typeof runProcess = runHere,
     ) {
-      const { code, stdout, stderr } = await run({
-        args: ['doctor', '--json'],
-        env: settings(env),
-      })
+      const { code, stdout, stderr } = await run({ args: ['doctor', '--json'], env: settings(env) })
       assert.equal(stderr, '')
       const checks = JSON.parse(stdout).checks as Check[]
       for (const [name, status, says, command] of expected) {
@@ -65,17 +63,15 @@ for (const kind of ['sqlite', 'postgres'] as const)
 
     test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
       const names = ['node', 'settings', 'database', 'service', 'clock', 'key']
-      const fine = names.map((name): [string, string, RegExp] => [name, 'ok', /./])
-      const opens =
-        kind === 'sqlite'
-          ? (['pages', 'ok', /opens from here/] as const)
-          : (['pages', 'fail', /leads to 127\.0\.0\.1:2, which does not open from here/] as const)
-      const { code } = await diagnose(
-        {},
-        [...fine, ['webhooks', 'warn', /no active webhook/], [...opens]],
-        kind === 'sqlite' ? runProcess : runHere,
-      )
-      assert.equal(code, kind === 'sqlite' ? 0 : 3)
+      const fine = names.map((name): Expected => [name, 'ok', /./])
+      const webhooks: Expected = ['webhooks', 'warn', /no active webhook/]
+      const isSqlite = kind === 'sqlite'
+      const opens: Expected = isSqlite
+        ? ['pages', 'ok', /opens from here/]
+        : ['pages', 'fail', /leads to 127\.0\.0\.1:2, which does not open from here/]
+      const run = isSqlite ? runProcess : runHere
+      const { code } = await diagnose({}, [...fine, webhooks, opens], run)
+      assert.equal(code, isSqlite ? 0 : 3)
     })
 
     test('farthing doctor finds a wrong key, a key of another database, and a service that is away', async () => {

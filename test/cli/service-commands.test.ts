@@ -178,12 +178,6 @@ describe('The commands that speak to a service', () => {
     const right = await json(`verify --signature ${signature}`, { env, input: raw })
     const sentence = 'It matches: these bytes, this key, this signature.'
     assert.deepEqual([right.code, right.body], [0, { matches: true, sentence }])
-    const deep = await farthing(`verify --signature ${signature}`, {
-      env,
-      input: `${'['.repeat(65)}${']'.repeat(65)}`,
-    })
-    assert.deepEqual([deep.code, deep.stdout], [2, ''])
-    assert.match(deep.stderr, /The body is nested deeper than 64 levels/)
     const newline = await farthing(`verify --signature Pay-Signature:${signature}`, {
       env,
       input: `${raw}\n`,
@@ -198,14 +192,9 @@ describe('The commands that speak to a service', () => {
     assert.deepEqual([alone.code, alone.stdout], [2, ''])
     assert.match(alone.stderr, /give what your receiver has, .* with --computed, .*standard input/)
     const computed = createHmac('sha256', SIGNING_KEY).update(raw).digest('base64')
-    for (const [option, subject] of [
-      ['signature', 'the header'],
-      ['computed', 'what your code computed'],
-    ] as const) {
-      const named = await json(`verify --message ${message_id} --${option} ${computed}`)
-      const sentence = `It does not match: ${subject} is the signature in base64.`
-      assert.deepEqual([named.code, named.body.sentence], [3, sentence])
-    }
+    const named = await json(`verify --message ${message_id} --computed ${computed}`)
+    assert.equal(named.code, 3)
+    assert.match(named.body.sentence, /: what your code computed is the signature in base64\.$/)
     const wrong = await json(`verify --message ${message_id} --key-env OTHER`, {
       env: { OTHER: `${SIGNING_KEY}\n` },
     })
@@ -240,42 +229,18 @@ describe('The commands that speak to a service', () => {
 
   test('A failure has its exit code, one line on standard error and nothing on standard output', async () => {
     const away = { FARTHING_URL: 'http://127.0.0.1:2' }
+    const refused = /POST \/v1\/payments was refused with 400 P0102 amount: amount must/
+    const unknown = { FARTHING_API_KEY: 'x'.repeat(16) }
     const table: [line: string, code: number, says: RegExp, env?: Record<string, string>][] = [
-      ['pay --amount 9.50', 2, /'9\.50' is invalid\. It must be a whole number/],
-      [
-        'pay sucess',
-        2,
-        /'sucess' is invalid.*\. It must be one of success,.*\. Did you mean success\?/,
-      ],
-      ['pay --moto cancel', 2, /must be one of success, declined, error for a payment with/],
-      ['pay --cannot-retry', 2, /can_retry needs the scenario declined/],
-      ['pay --hold', 2, /hold needs authorisation_mode agreement/],
-      ['pay declined --refund', 2, /only a payment that succeeds/],
-      ['pay --set amount', 2, /It must be NAME=VALUE/],
-      ['pay --set amuont=5', 2, /A payment has no field amuont\. Did you mean amount\?/],
-      [
-        'pay --set amount=x',
-        1,
-        /POST \/v1\/payments was refused with 400 P0102 amount: amount must/,
-      ],
+      ['pay --set amount=x', 1, refused],
       ['pay --agreement nosuchagreement', 1, /was refused with 422 P0102 agreement_id/],
-      ['trigger card_payment_settled', 2, /must be one of card_payment_succeeded,/],
-      ['logs --since yesterday', 2, /It must be a number with s, m, h or d/],
-      ['logs --folow', 2, /unknown option '--folow'\n\(Did you mean --follow\?\)/],
       ['resend nosuchmessage', 1, /was refused with 404 C0200: there is no such message/],
-      ['resend x --damage all', 2, /must be one of digit, missing/],
-      ['verify', 2, /give the header Pay-Signature with --signature/],
-      ['verify --signature 0', 2, /the variable SIGNING_KEY is not set/],
       ['verify --message nosuchmessage --computed 0', 1, /there is no message nosuchmessage/],
       ['pay', 2, /there is no API key/, { FARTHING_API_KEY: '' }],
-      [
-        'pay',
-        4,
-        /refuses the key: this API key is not known here/,
-        { FARTHING_API_KEY: 'x'.repeat(16) },
-      ],
+      ['pay', 4, /refuses the key: this API key is not known here/, unknown],
       ['pay', 4, /cannot be reached \(ECONNREFUSED\)/, away],
-      ['logs --json', 4, /cannot be reached \(ECONNREFUSED\)/, away],
+      ['listen --json', 4, /cannot be reached \(ECONNREFUSED\)/, away],
+      ['ready', 4, /cannot be reached \(ECONNREFUSED\)/, away],
       ['pay', 4, /Start it with PORT=2 farthing, or name another/, away],
       ['pay --url http://no-such.invalid', 4, /Start it there, or name another/],
       ['pay', 1, /FARTHING_URL must be an http or https address/, { FARTHING_URL: 'nonsense' }],

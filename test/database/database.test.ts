@@ -35,13 +35,10 @@ for (const [kind, newUrl] of Object.entries(kinds))
     })
     after(() => database.close())
 
-    const rows = (account?: string) =>
-      account === undefined
-        ? database.query<Row>('select key_id, account, created, revoked from api_keys')
-        : database.query<Row>(
-            'select key_id, account, created, revoked from api_keys where account = $1 order by key_id',
-            [account],
-          )
+    const rows = (account: string) =>
+      database.query<Row>('select * from api_keys where account = $1 order by key_id', [account])
+    const stored = async (key_id: string) =>
+      (await database.query<Row>('select * from api_keys where key_id = $1', [key_id]))[0]
     const ids = async (account: string) => (await rows(account)).map(row => row.key_id)
 
     test('writes all statements in order, and each sees the changes of the ones before it', async () => {
@@ -153,19 +150,14 @@ for (const [kind, newUrl] of Object.entries(kinds))
       ]
       for (const [i, text] of texts.entries()) {
         await database.write([insert(`i${i}`, text, i)])
-        const [row] = await database.query<Row>('select * from api_keys where key_id = $1', [
-          `i${i}`,
-        ])
-        assert.equal(row?.account, text)
+        assert.equal((await stored(`i${i}`))?.account, text)
         const found = await database.query('select 1 from api_keys where account = $1', [text])
         assert.ok(found.length > 0)
       }
       const numbers = [0, -1, 1_789_374_031_407, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
       for (const [i, number] of numbers.entries()) {
         await database.write([insert(`j${i}`, 'numbers', number)])
-        const [row] = await database.query<Row>('select * from api_keys where key_id = $1', [
-          `j${i}`,
-        ])
+        const row = await stored(`j${i}`)
         assert.strictEqual(row?.created, number)
         assert.strictEqual(row?.revoked, null)
       }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { behaviours } from '../../src/core/account.ts'
 import { advance } from '../../src/pay/payments/advance.ts'
 import {
@@ -9,14 +9,12 @@ import {
   type Status,
   statuses,
 } from '../../src/pay/payments/payment.ts'
-import { presentPayment } from '../../src/pay/payments/response.ts'
 import { type Trigger, transitions } from '../../src/pay/payments/transitions.ts'
 import type { EventType } from '../../src/pay/webhooks/webhook.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
 type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }
 
-const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }
 const LATER = CREATED + 60_000
 const triggers = Object.keys(transitions.specification) as Trigger[] // the table has no other keys
 
@@ -70,31 +68,26 @@ function known(delayed: boolean, mode: AuthorisationMode): Cells {
   const succeeded: Move = { events: ['success'], sends: ['card_payment_succeeded'] }
   const paid: Move = delayed ? { events: ['capturable'], sends: [] } : succeeded
   const open = mode === 'agreement' ? {} : { cancel: cancelled, expire: expired }
-  const charged =
-    mode === 'agreement'
-      ? {
-          authorise: after('submitted', paid),
-          authorise_declined: DECLINED,
-          authorise_error: ERROR,
-        }
-      : {}
+  const charged: Cells['created'] = {
+    authorise: after('submitted', paid),
+    authorise_declined: DECLINED,
+    authorise_error: ERROR,
+  }
   const submitted: Move = { events: ['submitted'], sends: [] }
   return {
     created: {
       ...open,
+      ...charged,
       open_page: STARTED,
       choose_success: after('started', submitted),
       choose_declined: after('started', DECLINED),
       choose_error: after('started', ERROR),
       choose_cancel: LEFT,
-      authorise: after('submitted', paid),
-      authorise_declined: DECLINED,
-      authorise_error: ERROR,
       ...(mode === 'agreement' && { queue_charge: STARTED }),
     },
     started: {
       ...open,
-      ...charged,
+      ...(mode === 'agreement' && charged),
       choose_success: submitted,
       choose_declined: DECLINED,
       choose_error: ERROR,
@@ -109,15 +102,6 @@ function known(delayed: boolean, mode: AuthorisationMode): Cells {
   }
 }
 
-const messages: Record<FailureCode, string> = {
-  P0010: 'Payment method rejected',
-  P0020: 'Payment expired',
-  P0030: 'Payment was cancelled by the user',
-  P0040: 'Payment was cancelled by the service',
-  P0050: 'Payment provider returned an error',
-}
-const finished = ['success', 'failed', 'error', 'cancelled']
-
 function checkMove({ before, after, sends }: Change, move: Move): void {
   const last = before.events.length - 1
   assert.deepEqual(after.events.slice(0, last + 1), before.events, 'the earlier events stay')
@@ -130,61 +114,44 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
   assert.deepEqual(made, events)
   assert.deepEqual(sends, move.sends)
   assert.equal(after.version, before.version + 1)
-  if (events.length === 0) return
-  const status = move.events.at(-1) ?? ''
-  const { can_retry, ...state } = presentPayment(after, addresses).state
-  assert.deepEqual(state, {
-    status,
-    finished: finished.includes(status),
-    ...(move.code && { code: move.code, message: messages[move.code] }),
-  })
 }
 
-describe('Transitions of a payment', () => {
-  test('there are eight statuses and fifteen triggers', () => {
-    assert.deepEqual([statuses.length, triggers.length], [8, 15])
-  })
-
-  for (const behaviour of behaviours)
-    for (const delayed_capture of [false, true])
-      for (const authorisation_mode of ['web', 'agreement'] as const)
-        test(`a payment makes only the moves of ${behaviour}, in the mode ${authorisation_mode}, delayed_capture ${delayed_capture}`, () => {
-          const cells =
-            behaviour === 'specification'
-              ? specified(delayed_capture)
-              : known(delayed_capture, authorisation_mode)
-          const rest = {
-            success_chosen: true,
-            ...(behaviour === 'govuk-pay' && { behaviour }),
+for (const behaviour of behaviours)
+  for (const delayed_capture of [false, true])
+    for (const authorisation_mode of ['web', 'agreement'] as const)
+      test(`a payment makes only the moves of ${behaviour}, in the mode ${authorisation_mode}, delayed_capture ${delayed_capture}`, () => {
+        const cells =
+          behaviour === 'specification'
+            ? specified(delayed_capture)
+            : known(delayed_capture, authorisation_mode)
+        const rest = { success_chosen: true, ...(behaviour === 'govuk-pay' && { behaviour }) }
+        for (const from of statuses)
+          for (const trigger of triggers) {
+            const given = { delayed_capture, authorisation_mode }
+            const change = advance(samplePayment(from, given, rest), trigger, LATER)
+            const move = cells[from]?.[trigger]
+            if (!move) assert.equal(change, undefined, `${from} by ${trigger}`)
+            else checkMove(change ?? assert.fail(`${from} by ${trigger} is allowed`), move)
           }
-          for (const from of statuses)
-            for (const trigger of triggers) {
-              const given = { delayed_capture, authorisation_mode }
-              const change = advance(samplePayment(from, given, rest), trigger, LATER)
-              const move = cells[from]?.[trigger]
-              if (!move) assert.equal(change, undefined, `${from} by ${trigger}`)
-              else checkMove(change ?? assert.fail(`${from} by ${trigger} is allowed`), move)
-            }
-        })
+      })
 
-  test('a payment is captured once, and only before its capture has failed', () => {
-    const paid = samplePayment('success', {}, { behaviour: 'govuk-pay' })
-    const captured = advance(paid, 'confirm_capture', LATER)?.after ?? assert.fail('not captured')
-    assert.equal(captured.captured_at, LATER)
-    for (const trigger of ['confirm_capture', 'fail_capture'] as const)
-      assert.equal(advance(captured, trigger, LATER), undefined)
-  })
+test('a payment is captured once, and only before its capture has failed', () => {
+  const paid = samplePayment('success', {}, { behaviour: 'govuk-pay' })
+  const captured = advance(paid, 'confirm_capture', LATER)?.after ?? assert.fail('not captured')
+  assert.equal(captured.captured_at, LATER)
+  for (const trigger of ['confirm_capture', 'fail_capture'] as const)
+    assert.equal(advance(captured, trigger, LATER), undefined)
+})
 
-  test('the choice of success is stored, and removed by the next trigger', () => {
-    const chosen = advance(samplePayment('started'), 'choose_success', LATER)?.after
-    assert.equal(chosen?.success_chosen, true)
-    for (const trigger of ['confirm', 'choose_declined', 'cancel'] as const)
-      assert.equal(advance(chosen, trigger, LATER)?.after.success_chosen, false, trigger)
-  })
+test('the choice of success is stored, and removed by the next trigger', () => {
+  const chosen = advance(samplePayment('started'), 'choose_success', LATER)?.after
+  assert.equal(chosen?.success_chosen, true)
+  for (const trigger of ['confirm', 'choose_declined', 'cancel'] as const)
+    assert.equal(advance(chosen, trigger, LATER)?.after.success_chosen, false, trigger)
+})
 
-  test('the times of events never decrease, even when the clock is set back', () => {
-    const before = samplePayment('started')
-    const change = advance(before, 'cancel', CREATED - 5000)
-    assert.equal(change?.after.events.at(-1)?.at, before.events.at(-1)?.at)
-  })
+test('the times of events never decrease, even when the clock is set back', () => {
+  const before = samplePayment('started')
+  const change = advance(before, 'cancel', CREATED - 5000)
+  assert.equal(change?.after.events.at(-1)?.at, before.events.at(-1)?.at)
 })

@@ -1,5 +1,5 @@
 import type { Case } from '../../contract/differences.test.ts'
-import { activeAgreement } from '../agreements.ts'
+import { activeAgreement, payByAgreement } from '../agreements.ts'
 import { briefOf } from '../assertions.ts'
 import { type Client, webPayment } from '../client.ts'
 import { authorise, choose, paidPayment, read } from '../journeys.ts'
@@ -13,8 +13,6 @@ const NOBODY = '0'.repeat(26)
 
 /** With as many digits as some card numbers. */
 const NUMBER = 'N 12345678901'
-
-const { return_url, ...anyMode } = webPayment
 
 export const creating = {
   leastAmount: {
@@ -54,15 +52,14 @@ export const creating = {
   },
   keepsBlankPrefilled: {
     async seen(api) {
-      const { agreement_id } = await activeAgreement(api)
-      const fields = { ...anyMode, authorisation_mode: 'agreement', agreement_id }
-      const seen: string[] = []
+      const agreement = await activeAgreement(api)
       const blank = { cardholder_name: null, billing_address: { line1: null } }
       const empty = { billing_address: { country: '' } }
-      for (const prefilled_cardholder_details of [{ cardholder_name: ' ' }, empty, blank, {}, '']) {
-        const given = { ...fields, prefilled_cardholder_details }
-        seen.push(briefOf(await api.post('/v1/payments', given)))
-      }
+      const seen = await Array.fromAsync(
+        [{ cardholder_name: ' ' }, empty, blank, {}, ''],
+        async prefilled_cardholder_details =>
+          briefOf(await payByAgreement(api, agreement, { prefilled_cardholder_details })),
+      )
       const details = { cardholder_name: '', billing_address: { line1: ' ', country: '' } }
       const paid = await paidPayment(api, { prefilled_cardholder_details: details })
       const shown = (await api.createPayment({ prefilled_cardholder_details: details }))
@@ -121,12 +118,10 @@ export const creating = {
     'govuk-pay': '422 P0102 metadata',
   },
   refusedSource: {
-    async seen(api) {
-      const seen: string[] = []
-      for (const source of ['CARD_PAYMENT_LINK', 'CARD_API', true, 'PHONE'])
-        seen.push(await create(api, { internal: { source } }))
-      return seen
-    },
+    seen: api =>
+      Array.fromAsync(['CARD_PAYMENT_LINK', 'CARD_API', true, 'PHONE'], source =>
+        create(api, { internal: { source } }),
+      ),
     specification: Array(4).fill('201'),
     'govuk-pay': ['201', '400 P0102 source', '400 P0102 source', '422 P0102 source'],
   },
@@ -142,15 +137,12 @@ export const creating = {
   },
   oldestWithKey: {
     async seen(api) {
-      const { agreement_id } = await activeAgreement(api)
-      const given = { ...anyMode, authorisation_mode: 'agreement', agreement_id }
-      const headers = { [HEADER]: 'k' }
-      const seen: unknown[] = []
-      for (const wait of [0, 24 * 3_600_000 - 1, 1, 6 * 24 * 3_600_000]) {
+      const agreement = await activeAgreement(api)
+      const waits = [0, 24 * 3_600_000 - 1, 1, 6 * 24 * 3_600_000]
+      return Array.fromAsync(waits, async wait => {
         await api.advance(wait)
-        seen.push(briefOf(await api.post('/v1/payments', given, headers)))
-      }
-      return seen
+        return briefOf(await payByAgreement(api, agreement, {}, { [HEADER]: 'k' }))
+      })
     },
     specification: ['201', ...Array(2).fill('409 P0191 Idempotency-Key'), '201'],
     'govuk-pay': ['201', '200', '201', '201'],

@@ -8,23 +8,15 @@ import { type Answer, startReceiver } from '../receiver.ts'
 /** Nothing listens there. */
 const CALLBACK = 'https://localhost:1/'
 
-const control = async (api: Client, method: string, path: string, body?: object): Promise<Body> => {
-  const options = body && {
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  }
-  return api.request(method, `/control/${path}`, options)
-}
-
 const hook = async (api: Client, callback_url = CALLBACK): Promise<Body> =>
-  (await control(api, 'POST', 'webhooks', { callback_url })).body
+  (await api.post('/control/webhooks', { callback_url })).body
 
 /** The bodies of the messages, oldest first. */
 const sent = async (api: Client): Promise<Body[]> =>
-  (await control(api, 'GET', 'messages')).body.results.map(({ raw }: Body) => JSON.parse(raw))
+  (await api.get('/control/messages')).body.results.map(({ raw }: Body) => JSON.parse(raw))
 
 const first = async (api: Client): Promise<Body> =>
-  (await control(api, 'GET', 'messages')).body.results[0]
+  (await api.get('/control/messages')).body.results[0]
 
 const captured = async (api: Client, fields = {}): Promise<Body> => {
   const payment = await paidPayment(api, fields)
@@ -56,9 +48,9 @@ async function answersOf(api: Client, onRequest: (answer: Answer) => void, paths
     let message: Body
     do {
       await setTimeout(25)
-      message = (await control(api, 'GET', `webhooks/${external_id}/messages`)).body.results[0]
+      message = (await api.get(`/control/webhooks/${external_id}/messages`)).body.results[0]
     } while (message.attempts.length === 0)
-    await control(api, 'DELETE', `webhooks/${external_id}`)
+    await api.delete(`/control/webhooks/${external_id}`)
     const requests = receiver.requests.slice(before)
     const asked = requests.map(({ method, headers, body }) =>
       [method, headers['pay-signature'] && body && 'signed'].filter(Boolean).join(' '),
@@ -78,7 +70,7 @@ export const messages = {
     async seen(api) {
       const { subscriptions } = await hook(api)
       const wanted = { callback_url: CALLBACK, subscriptions: ['card_payment_expired'] }
-      return [shortOf(subscriptions), (await control(api, 'POST', 'webhooks', wanted)).status]
+      return [shortOf(subscriptions), (await api.post('/control/webhooks', wanted)).status]
     },
     specification: ['succeeded captured refunded failed cancelled settled', 422],
     'govuk-pay': ['started succeeded captured refunded failed expired', 201],
@@ -148,7 +140,7 @@ export const messages = {
   attempts: {
     async seen(api) {
       await hook(api)
-      const { body: clock } = await control(api, 'POST', 'clock', { freeze: true })
+      const { body: clock } = await api.post('/control/clock', { freeze: true })
       await choose(api, await api.createPayment(), 'declined')
       const answered = (await first(api)).attempts.length
       while ((await first(api)).attempts.length === 0) await setTimeout(25)
@@ -161,7 +153,7 @@ export const messages = {
         }
         times.push((Date.parse(next_attempt) - Date.parse(clock.now)) / 1000)
         // Each is made at its time, also where the clock moves beyond it.
-        await control(api, 'POST', 'clock', { freeze: next_attempt })
+        await api.post('/control/clock', { freeze: next_attempt })
       }
     },
     specification: [2, 'FAILED', [0, 0], []],
@@ -212,13 +204,14 @@ export const messages = {
         briefOf(await api.get(`/v1/${path}/messages`)),
         briefOf(await api.request('PUT', `/v1/${path}`)),
       ]
+      const own = `/control/${path}`
       const byControl = [
-        (await control(api, 'GET', path)).body.signing_key === signing_key,
-        (await control(api, 'GET', 'webhooks')).body.total,
-        (await control(api, 'GET', `${path}/messages`)).body.total,
-        (await control(api, 'POST', 'webhooks', { callback_url: 'http://10.0.0.1/' })).body.code,
-        (await control(api, 'DELETE', path)).status,
-        (await control(api, 'GET', path)).body.status,
+        (await api.get(own)).body.signing_key === signing_key,
+        (await api.get('/control/webhooks')).body.total,
+        (await api.get(`${own}/messages`)).body.total,
+        (await api.post('/control/webhooks', { callback_url: 'http://10.0.0.1/' })).body.code,
+        (await api.delete(own)).status,
+        (await api.get(own)).body.status,
       ]
       return [below, byControl]
     },

@@ -1,7 +1,7 @@
 import type { Case } from '../../contract/differences.test.ts'
 import { briefOf } from '../assertions.ts'
 import { type Client, type RequestOptions, webPayment } from '../client.ts'
-import { authorise, card, paidPayment } from '../journeys.ts'
+import { authorise, card, paidPayment, read } from '../journeys.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
@@ -53,10 +53,8 @@ export const arriving = {
   postsASecond: {
     // Refused for their fields, because a payment takes longer than it must.
     async seen(api) {
-      const seen: string[] = []
-      for (let posts = 0; posts < 32; posts++)
-        seen.push(await posted(api, '/v1/payments', { body: '{}' }))
-      return [...new Set(seen)]
+      const post = () => posted(api, '/v1/payments', { body: '{}' })
+      return [...new Set(await Array.fromAsync({ length: 32 }, post))]
     },
     specification: ['400 P0101 amount'],
     'govuk-pay': ['400 P0101 amount', '429 P0900'],
@@ -79,12 +77,8 @@ export const errors = {
     'govuk-pay': '400 P0102 amount',
   },
   otherBody: {
-    async seen(api) {
-      const seen: string[] = []
-      for (const body of ['[]', '{"amount":', 'abc'])
-        seen.push(await posted(api, '/v1/payments', { body }))
-      return seen
-    },
+    seen: api =>
+      Array.fromAsync(['[]', '{"amount":', 'abc'], body => posted(api, '/v1/payments', { body })),
     specification: Array(3).fill('400 P0197'),
     'govuk-pay': ['400 P0101 amount', '400 P0197', '500 500'],
   },
@@ -92,16 +86,11 @@ export const errors = {
     async seen(api) {
       const lost = await api.get('/v1/nothing')
       const wrong = await api.request('PUT', '/v1/payments')
-      return [
-        lost.status,
-        lost.body.code,
-        wrong.status,
-        wrong.body.code,
-        wrong.headers.get('allow'),
-      ]
+      const codes = [lost.body.code, wrong.body.code]
+      return [lost.status, wrong.status, ...codes, wrong.headers.get('allow')]
     },
-    specification: [404, 'P0911', 405, 'P0912', 'POST, GET, HEAD'],
-    'govuk-pay': [404, 404, 405, 405, 'POST, GET, HEAD'],
+    specification: [404, 405, 'P0911', 'P0912', 'POST, GET, HEAD'],
+    'govuk-pay': [404, 405, 404, 405, 'POST, GET, HEAD'],
   },
   unknownRefunded: {
     async seen(api) {
@@ -118,12 +107,10 @@ export const errors = {
     async seen(api) {
       const { payment_id } = await paidPayment(api)
       await api.advance(5_000)
-      const seen: string[] = []
-      for (const refund_amount_available of ['x', {}, null, 4_650.9]) {
+      return Array.fromAsync(['x', {}, null, 4_650.9], async refund_amount_available => {
         const refund = { amount: 1, refund_amount_available }
-        seen.push(briefOf(await api.post(`/v1/payments/${payment_id}/refunds`, refund)))
-      }
-      return seen
+        return briefOf(await api.post(`/v1/payments/${payment_id}/refunds`, refund))
+      })
     },
     specification: [
       ...Array(2).fill('400 P0602 refund_amount_available'),
@@ -137,8 +124,8 @@ export const errors = {
 async function payWith(api: Client, fields: Record<string, unknown>) {
   const payment = await motoPayment(api)
   const answer = briefOf(await authorise(api, payment, fields))
-  const { body } = await api.get(`/v1/payments/${payment.payment_id}`)
-  return [answer, body.state.status, body.card_details?.last_digits_card_number ?? 'no card']
+  const { state, card_details } = await read(api, payment)
+  return [answer, state.status, card_details?.last_digits_card_number ?? 'no card']
 }
 
 export const cards = {
@@ -159,17 +146,11 @@ export const cards = {
     'govuk-pay': Array(2).fill(['402 P0010', 'failed', 'no card']),
   },
   cardOutcome: {
-    async seen(api) {
-      const numbers = [
-        '4444333322221111',
-        '4000000000000069',
-        '4000000000000119',
-        '4012888888881881',
-      ]
-      const seen: unknown[] = []
-      for (const card_number of numbers) seen.push((await payWith(api, { card_number })).join(' '))
-      return seen
-    },
+    seen: api =>
+      Array.fromAsync(
+        ['4444333322221111', '4000000000000069', '4000000000000119', '4012888888881881'],
+        async card_number => (await payWith(api, { card_number })).join(' '),
+      ),
     specification: ['204 success 1111', '204 success 0069', '204 success 0119', '204 success 1881'],
     'govuk-pay': [
       '204 success 1111',
@@ -198,14 +179,12 @@ export const cards = {
   },
   cardTypeUnknown: {
     async seen(api) {
-      const seen: unknown[] = []
-      for (const card_number of ['4000000000000010', '5105105105105100', '4242424242424242']) {
+      const numbers = ['4000000000000010', '5105105105105100', '4242424242424242']
+      return Array.fromAsync(numbers, async card_number => {
         const payment = await motoPayment(api)
         await authorise(api, payment, { card_number })
-        const { body } = await api.get(`/v1/payments/${payment.payment_id}`)
-        seen.push(body.card_details.card_type)
-      }
-      return seen
+        return (await read(api, payment)).card_details.card_type
+      })
     },
     specification: ['credit', 'debit', 'credit'],
     'govuk-pay': [null, 'debit', 'credit'],
@@ -239,12 +218,11 @@ export const searching = {
   mostAgreements: {
     // By the links, because a second has less than 21 POSTs.
     async seen(api) {
-      const seen: unknown[] = []
-      for (const query of ['', '?display_size=500', '?display_size=20', '?display_size=2']) {
+      const queries = ['', '?display_size=500', '?display_size=20', '?display_size=2']
+      return Array.fromAsync(queries, async query => {
         const { href } = (await api.get(`/v1/agreements${query}`)).body._links.self
-        seen.push(new URL(href).searchParams.get('display_size'))
-      }
-      return seen
+        return new URL(href).searchParams.get('display_size')
+      })
     },
     specification: ['500', '500', '20', '2'],
     'govuk-pay': ['20', '20', '20', '2'],
