@@ -1,6 +1,6 @@
 /** Tasks of people in the console, with the clicks and the fields that each may take. */
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { bringSession, shareBrowser, visitInOneWindow } from '../support/browser.ts'
 import { deciding, hex, signatureIn } from '../support/checking-receivers.ts'
@@ -9,17 +9,11 @@ import { signIn } from '../support/console.ts'
 import { ask } from '../support/control.ts'
 import { cancelledPayment } from '../support/journeys.ts'
 import type { Received } from '../support/receiver.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 import { receiving, subscribe } from '../support/subscriber.ts'
 
 const browser = shareBrowser()
-let service: Service
-
-before(async () => {
-  service = await startService('sqlite', { ...receiving, control: true })
-})
-
-after(() => service?.stop())
+const service = ownService({ ...receiving, control: true })
 
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 const withScript = visitInOneWindow(browser)
@@ -80,8 +74,6 @@ async function refusing(api: Client, t: TestContext): Promise<void> {
   await cancelledPayment(api, { reference: 'R-refused' })
   right = body => hex(body, webhook.signing_key)
 }
-const paid = (api: Client) =>
-  ask(service, api, 'payments', { scenario: 'success', amount: 1450, reference: 'R-paid' })
 const named = (reference: string) => (api: Client) => api.createPayment({ reference })
 
 const tasks: Task[] = [
@@ -107,15 +99,6 @@ const tasks: Task[] = [
       await click('#submit-card-details')
       await click('#confirm')
       await shows(/You are back\s+The payment has ended: success/)
-    },
-  ],
-  [
-    'why a receiver refuses messages',
-    { clicks: 2, from: 'payments', prepare: refusing },
-    async ({ click, shows }) => {
-      await click('a:has-text("1 failed")')
-      await click('#ask-receiver')
-      await shows(/the key with a newline at its end/, '#asked')
     },
   ],
   [
@@ -150,15 +133,6 @@ const tasks: Task[] = [
     },
   ],
   [
-    'the request that made a payment, as curl',
-    { clicks: 2, from: 'payments', prepare: named('R-request') },
-    async ({ click, shows }) => {
-      await click('a:has-text("R-request")')
-      await click('a:has-text("POST /v1/payments")')
-      await shows(/curl .*"reference":"R-request"/s)
-    },
-  ],
-  [
     'a summary for a colleague',
     { clicks: 2, script: true, from: 'payments', prepare: named('R-summary') },
     async ({ click, press, page }) => {
@@ -170,53 +144,13 @@ const tasks: Task[] = [
     },
   ],
   [
-    'a refund in pounds',
-    { clicks: 2, fields: 1, from: 'payments', prepare: paid },
-    async ({ click, fill, shows }) => {
-      await click('a:has-text("R-paid")')
-      await fill('#amount', '10')
-      await click('#refund')
-      await shows(/A refund of £10\.00 is submitted\./)
-    },
-  ],
-  [
-    'a cancellation by the API',
-    { clicks: 2, from: 'payments', prepare: named('R-open') },
-    async ({ click, shows }) => {
-      await click('a:has-text("R-open")')
-      await click('#cancel')
-      await shows(/The payment was cancelled through the API \(P0040\)\./)
-    },
-  ],
-  [
-    'a payment that changes while its list follows',
-    { clicks: 1, script: true, from: 'payments', prepare: named('R-follow') },
-    async ({ press, page }, api) => {
-      await press('.farthing-follow input')
-      const { body } = await api.get('/v1/payments?reference=R-follow')
-      await api.post(`/v1/payments/${body.results[0].payment_id}/cancel`)
-      await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor()
-    },
-  ],
-  [
-    'refused requests as they come',
-    { clicks: 2, script: true, from: 'requests', prepare: api => api.get('/v1/payments') },
-    async ({ click, press, page }, api) => {
-      await click('a:has-text("Only refused")')
-      await press('.farthing-follow input')
-      await api.get('/v1/payments/unknown')
-      await page.getByText('404').first().waitFor()
-      assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
-    },
-  ],
-  [
     'the payments of a test account, and back to the own account',
     {
       clicks: 4,
       from: 'payments',
       prepare: async api => {
-        const { body } = await ask(service, api, 'accounts', {})
-        await createClient(service.baseUrls, body.key).createPayment({ reference: 'R-inner' })
+        const { body } = await ask(service(), api, 'accounts', {})
+        await createClient(service().baseUrls, body.key).createPayment({ reference: 'R-inner' })
       },
     },
     async ({ click, shows }) => {
@@ -230,7 +164,7 @@ const tasks: Task[] = [
   ],
   [
     'a week later, the next payment declined, a situation of production, and a test account ended',
-    { clicks: 7, from: '', prepare: api => ask(service, api, 'accounts', { name: 'task' }) },
+    { clicks: 7, from: '', prepare: api => ask(service(), api, 'accounts', { name: 'task' }) },
     async ({ click, press, select, shows }) => {
       await click('.farthing-account a')
       await click('#advance-3')
@@ -270,13 +204,13 @@ describe('Tasks in the console', () => {
   for (const [name, { clicks, fields = 0, script, from, prepare }, run] of tasks)
     test(`${name} (clicks: ${clicks}, fields: ${fields})`, t =>
       (script ? withScript : withoutScript)(async ({ page, context }) => {
-        const api = await service.newAccount()
+        const api = await service().newAccount()
         await prepare?.(api, t)
         if (script) await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-        if (from === undefined) await page.goto(service.baseUrl)
+        if (from === undefined) await page.goto(service().baseUrl)
         else {
-          await bringSession(context, service.baseUrl, (await signIn(service, api)).cookie)
-          await page.goto(`${service.baseUrl}/console/${from}`)
+          await bringSession(context, service().baseUrl, (await signIn(service(), api)).cookie)
+          await page.goto(`${service().baseUrl}/console/${from}`)
         }
         const person = personAt(page)
         await run(person, api)
