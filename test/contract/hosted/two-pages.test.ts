@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
+import { createAgreement, setUpPayment } from '../../support/agreements.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, newPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
@@ -222,21 +223,14 @@ onSharedDatabases('Pages as those of production', service => {
 
   test('a payment that sets up an agreement shows its description, and says that the card will be kept', async () => {
     const api = await service().newAccount()
-    const description = 'Monthly <b>plan</b>'.replace(/[<>]/g, '')
-    const { body } = await api.post('/v1/agreements', { reference: 'PLAN-8', description })
-    for (const [language, kept] of [
-      ['en', 'Your card details will be saved for future payments under this agreement.'],
-      ['cy', 'Bydd manylion eich cerdyn yn cael eu cadw'],
-    ] as const) {
-      const payment = await api.createPayment({ language, set_up_agreement: body.agreement_id })
-      const { href } = payment._links.next_url
-      await choose(api, payment, 'success')
-      for (const page of [await api.get(href), await api.get(`${href}/confirm`)]) {
-        assert.ok(page.text.includes(kept))
-        assert.match(page.text, new RegExp(`id="agreement-description"[^>]*>${description}<br>`))
-      }
-    }
-    const plain = await api.get((await api.createPayment())._links.next_url.href)
+    const agreement = await createAgreement(api)
+    const payment = await setUpPayment(api, agreement)
+    await choose(api, payment, 'success')
+    const shown =
+      /id="agreement-description"[^>]*>Monthly plan<br>Your card details will be saved for future payments/
+    for (const path of [pageOf(payment), confirmOf(payment)])
+      assert.match((await api.get(path)).text, shown)
+    const plain = await api.get(pageOf(await api.createPayment()))
     assert.doesNotMatch(plain.text, /agreement-description/)
   })
 
