@@ -88,7 +88,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
     assert.match(forgotten.text, /not recorded, or are older than 24 hours/)
   })
 
-  test('a message of a webhook that was deactivated, or of a payment that is gone, cannot be sent again', async t => {
+  test('a message of a webhook that was deactivated, or of a payment that is gone, which has no page, cannot be sent again', async t => {
     const { api, browser, unsendable, failed, receivers } = await filled(t)
     const inactive = await browser.get(messagePath(unsendable))
     assert.match(inactive.text, /cannot be sent again: the webhook of this message is INACTIVE/)
@@ -103,6 +103,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
     assert.match(gone.text, /It was deleted with the payment\./)
     assert.ok(!gone.html.includes(failed[0].body.resource.description))
     assert.equal((await later.post(`${messagePath(failed[0])}/send`)).done, 'not-sent')
+    assert.equal((await later.get(`payments/${failed[0].body.resource_id}`)).status, 404)
     assert.equal(count(), before)
   })
 

@@ -3,14 +3,7 @@ import { test } from 'node:test'
 import { actions } from '../../../src/tools/record/action.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import {
-  type Console,
-  elementWith,
-  enter,
-  headingOf,
-  signIn,
-  stepsOf,
-} from '../../support/console.ts'
+import { type Console, elementWith, enter, headingOf, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
 import { authorise, paidPayment, read } from '../../support/journeys.ts'
@@ -231,13 +224,5 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.deepEqual(report.payment, resource)
     const operations = report.exchanges.map(({ operation }: Body) => operation)
     assert.deepEqual(operations, ['createPayment', 'openPaymentPage'])
-  })
-
-  test('a payment that is gone has no page', async () => {
-    const { api } = await enter(service())
-    const payment = await api.createPayment()
-    service().clock.advance(7 * 24 * 60 * 60 * 1000)
-    const gone = await shown(await signIn(service(), api), payment)
-    assert.deepEqual([gone.status, headingOf(gone)], [404, 'Page not found'])
   })
 })
