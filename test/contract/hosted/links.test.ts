@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { elementsOf, only, tagged, withId } from '../../hosted/document.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Body, webPayment } from '../../support/client.ts'
@@ -12,61 +12,59 @@ const NOT_FOUND: [number, string] = [404, 'Page not found']
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
 onSharedDatabases('Hosted pages: links', service => {
-  describe('unknown links', () => {
-    test('a mistyped link, and one with the one-time token of a moto_api payment, show the Page not found page', async () => {
-      const { api, payment } = await newPayment(service())
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const token = tokenOf(payment)
-      const other = tokenOf(await api.createPayment())
-      const mistyped = [
-        moto._links.auth_url_post.params.one_time_token,
-        token.slice(0, -1),
-        `${token}0`,
-        token.slice(1),
-        token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-        token.slice(0, 26) + other.slice(26),
-        token.slice(0, 26),
-        token.slice(26),
-        token.toUpperCase(),
-        `${token}%20`,
-        `${token}%00`,
-        `${token}%0A`,
-        '0'.repeat(52),
-        'z'.repeat(52),
-        '%F0%9F%92%B7',
-        '..%2f..%2fetc',
-        "'%20or%201=1--",
-        'x'.repeat(15_000),
-        'constructor',
-      ]
-      for (const wrong of mistyped) {
-        assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
-        const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
-        assert.deepEqual(met(posted), NOT_FOUND, wrong)
-        assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
-        const inForm = await api.postForm('/secure', { chargeTokenId: decodeURIComponent(wrong) })
-        assert.deepEqual(met(inForm), NOT_FOUND, wrong)
-      }
-      for (const each of [payment, moto]) assert.deepEqual(await read(api, each), each)
-    })
+  test('a mistyped link, and one with the one-time token of a moto_api payment, show the Page not found page', async () => {
+    const { api, payment } = await newPayment(service())
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const token = tokenOf(payment)
+    const other = tokenOf(await api.createPayment())
+    const mistyped = [
+      moto._links.auth_url_post.params.one_time_token,
+      token.slice(0, -1),
+      `${token}0`,
+      token.slice(1),
+      token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+      token.slice(0, 26) + other.slice(26),
+      token.slice(0, 26),
+      token.slice(26),
+      token.toUpperCase(),
+      `${token}%20`,
+      `${token}%00`,
+      `${token}%0A`,
+      '0'.repeat(52),
+      'z'.repeat(52),
+      '%F0%9F%92%B7',
+      '..%2f..%2fetc',
+      "'%20or%201=1--",
+      'x'.repeat(15_000),
+      'constructor',
+    ]
+    for (const wrong of mistyped) {
+      assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
+      const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
+      assert.deepEqual(met(posted), NOT_FOUND, wrong)
+      assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
+      const inForm = await api.postForm('/secure', { chargeTokenId: decodeURIComponent(wrong) })
+      assert.deepEqual(met(inForm), NOT_FOUND, wrong)
+    }
+    for (const each of [payment, moto]) assert.deepEqual(await read(api, each), each)
+  })
 
-    test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, repeated or in the query', async () => {
-      const { api, payment } = await newPayment(service())
-      const chargeTokenId = tokenOf(payment)
-      const query = `/secure?${new URLSearchParams({ chargeTokenId })}`
-      const given = ['chargeTokenId', chargeTokenId] as [string, string]
-      for (const [path, form] of [
-        ['/secure', []],
-        ['/secure', [['chargeTokenId', '']]],
-        ['/secure', [given, given]],
-        ['/secure', [['chargetokenid', chargeTokenId]]],
-        [query, []],
-      ] as [path: string, form: [string, string][]][])
-        for (const step of [[], [['step', 'details']], [['step', 'confirm']]] as (typeof form)[])
-          assert.deepEqual(met(await api.postForm(path, [...form, ...step])), NOT_FOUND)
-      assert.deepEqual(met(await api.get(query)), NOT_FOUND)
-      assert.deepEqual(await read(api, payment), payment)
-    })
+  test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, repeated or in the query', async () => {
+    const { api, payment } = await newPayment(service())
+    const chargeTokenId = tokenOf(payment)
+    const query = `/secure?${new URLSearchParams({ chargeTokenId })}`
+    const given = ['chargeTokenId', chargeTokenId] as [string, string]
+    for (const [path, form] of [
+      ['/secure', []],
+      ['/secure', [['chargeTokenId', '']]],
+      ['/secure', [given, given]],
+      ['/secure', [['chargetokenid', chargeTokenId]]],
+      [query, []],
+    ] as [path: string, form: [string, string][]][])
+      for (const step of [[], [['step', 'details']], [['step', 'confirm']]] as (typeof form)[])
+        assert.deepEqual(met(await api.postForm(path, [...form, ...step])), NOT_FOUND)
+    assert.deepEqual(met(await api.get(query)), NOT_FOUND)
+    assert.deepEqual(await read(api, payment), payment)
   })
 
   test('the forms of POST /secure lead through the whole journey without the token in any address', async () => {
