@@ -200,25 +200,23 @@ function hiddenStep(payment: Body): string {
   return new URLSearchParams(fields).toString()
 }
 
-onOneDatabase(
-  'Hosted pages: https',
-  { env: { FARTHING_PAGES_URL: 'https://pay.example.org' } },
-  service => {
-    test('pages, redirects and errors have Strict-Transport-Security when the pages are on https', async () => {
-      const { api, payment } = await newPayment(service())
-      assert.match(pageOf(payment), /^https:/)
-      for (const path of [pageOf(payment), confirmOf(payment), '/secure/mistyped'])
-        assertPageHeaders(await api.get(path), pageOf(payment))
-    })
+const env = { FARTHING_PAGES_URL: 'https://pay.example.org' }
 
-    test('a form from the configured address of the pages is accepted, whatever Host the proxy sends', async () => {
-      const { api, payment } = await newPayment(service())
-      const sent = { Host: 'internal:3000', Origin: 'https://pay.example.org' }
-      const answer = await form(api, pageOf(payment), sent, 'scenario=success')
-      assert.equal(answer.status, 303)
-    })
-  },
-)
+onOneDatabase('Hosted pages: https', { env }, service => {
+  test('pages, redirects and errors have Strict-Transport-Security when the pages are on https', async () => {
+    const { api, payment } = await newPayment(service())
+    assert.match(pageOf(payment), /^https:/)
+    for (const path of [pageOf(payment), confirmOf(payment), '/secure/mistyped'])
+      assertPageHeaders(await api.get(path), pageOf(payment))
+  })
+
+  test('a form from the configured address of the pages is accepted, whatever Host the proxy sends', async () => {
+    const { api, payment } = await newPayment(service())
+    const sent = { Host: 'internal:3000', Origin: 'https://pay.example.org' }
+    const answer = await form(api, pageOf(payment), sent, 'scenario=success')
+    assert.equal(answer.status, 303)
+  })
+})
 
 test('a page under /secure returns 500 with the headers and no internals when the database fails', async t => {
   const service = await startService('sqlite')

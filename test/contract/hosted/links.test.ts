@@ -114,29 +114,27 @@ onOneDatabase('Hosted pages: return_url', service => {
   })
 })
 
-onOneDatabase(
-  'Hosted pages: FARTHING_RETURN_HOSTS',
-  { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
-  service => {
-    // test/webhooks/address.test.ts has how a list is read, test/browser/journeys.test.ts the policy that it changes.
-    test('a return_url may be http if its host is listed, alone or with this port', async () => {
-      const api = await service().newAccount()
-      for (const return_url of ['HTTP://LOCALHOST:8080', 'http://shop.internal:9000/'])
-        assert.equal((await api.createPayment({ return_url })).return_url, return_url)
-      for (const [return_url, host] of [
-        ['http://localhost:8081/', 'localhost:8081'],
-        ['http://x@shop.internal.example.org/', 'shop.internal.example.org'],
-        ['ftp://shop.internal/'],
-      ] as [given: string, host?: string][]) {
-        const answer = await api.post('/v1/payments', { ...webPayment, return_url })
-        assertError(answer, 422, 'P0102', { field: 'return_url' })
-        const advice = `=${host}, or in a test startFarthing({ returnHosts: '${host}' })`
-        assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
-        if (host) assert.ok(answer.body.description.endsWith(`: FARTHING_RETURN_HOSTS${advice}`))
-      }
-    })
-  },
-)
+const listed = { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' }
+
+onOneDatabase('Hosted pages: FARTHING_RETURN_HOSTS', { env: listed }, service => {
+  // test/webhooks/address.test.ts has how a list is read, test/browser/journeys.test.ts the policy that it changes.
+  test('a return_url may be http if its host is listed, alone or with this port', async () => {
+    const api = await service().newAccount()
+    for (const return_url of ['HTTP://LOCALHOST:8080', 'http://shop.internal:9000/'])
+      assert.equal((await api.createPayment({ return_url })).return_url, return_url)
+    for (const [return_url, host] of [
+      ['http://localhost:8081/', 'localhost:8081'],
+      ['http://x@shop.internal.example.org/', 'shop.internal.example.org'],
+      ['ftp://shop.internal/'],
+    ] as [given: string, host?: string][]) {
+      const answer = await api.post('/v1/payments', { ...webPayment, return_url })
+      assertError(answer, 422, 'P0102', { field: 'return_url' })
+      const advice = `=${host}, or in a test startFarthing({ returnHosts: '${host}' })`
+      assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
+      if (host) assert.ok(answer.body.description.endsWith(`: FARTHING_RETURN_HOSTS${advice}`))
+    }
+  })
+})
 
 const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
 
