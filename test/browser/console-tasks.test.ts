@@ -74,6 +74,8 @@ async function refusing(api: Client, t: TestContext): Promise<void> {
   await cancelledPayment(api, { reference: 'R-refused' })
   right = body => hex(body, webhook.signing_key)
 }
+const paid = (api: Client) =>
+  ask(service(), api, 'payments', { scenario: 'success', amount: 1450, reference: 'R-paid' })
 const named = (reference: string) => (api: Client) => api.createPayment({ reference })
 
 const tasks: Task[] = [
@@ -99,6 +101,15 @@ const tasks: Task[] = [
       await click('#submit-card-details')
       await click('#confirm')
       await shows(/You are back\s+The payment has ended: success/)
+    },
+  ],
+  [
+    'why a receiver refuses messages',
+    { clicks: 2, from: 'payments', prepare: refusing },
+    async ({ click, shows }) => {
+      await click('a:has-text("1 failed")')
+      await click('#ask-receiver')
+      await shows(/the key with a newline at its end/, '#asked')
     },
   ],
   [
@@ -133,6 +144,15 @@ const tasks: Task[] = [
     },
   ],
   [
+    'the request that made a payment, as curl',
+    { clicks: 2, from: 'payments', prepare: named('R-request') },
+    async ({ click, shows }) => {
+      await click('a:has-text("R-request")')
+      await click('a:has-text("POST /v1/payments")')
+      await shows(/curl .*"reference":"R-request"/s)
+    },
+  ],
+  [
     'a summary for a colleague',
     { clicks: 2, script: true, from: 'payments', prepare: named('R-summary') },
     async ({ click, press, page }) => {
@@ -141,6 +161,46 @@ const tasks: Task[] = [
       await page.getByText('Copied', { exact: false }).waitFor()
       const copied = await page.evaluate('navigator.clipboard.readText()')
       assert.match(String(copied), /^R-summary: £46\.50, created/)
+    },
+  ],
+  [
+    'a refund in pounds',
+    { clicks: 2, fields: 1, from: 'payments', prepare: paid },
+    async ({ click, fill, shows }) => {
+      await click('a:has-text("R-paid")')
+      await fill('#amount', '10')
+      await click('#refund')
+      await shows(/A refund of £10\.00 is submitted\./)
+    },
+  ],
+  [
+    'a cancellation by the API',
+    { clicks: 2, from: 'payments', prepare: named('R-open') },
+    async ({ click, shows }) => {
+      await click('a:has-text("R-open")')
+      await click('#cancel')
+      await shows(/The payment was cancelled through the API \(P0040\)\./)
+    },
+  ],
+  [
+    'a payment that changes while its list follows',
+    { clicks: 1, script: true, from: 'payments', prepare: named('R-follow') },
+    async ({ press, page }, api) => {
+      await press('.farthing-follow input')
+      const { body } = await api.get('/v1/payments?reference=R-follow')
+      await api.post(`/v1/payments/${body.results[0].payment_id}/cancel`)
+      await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor()
+    },
+  ],
+  [
+    'refused requests as they come',
+    { clicks: 2, script: true, from: 'requests', prepare: api => api.get('/v1/payments') },
+    async ({ click, press, page }, api) => {
+      await click('a:has-text("Only refused")')
+      await press('.farthing-follow input')
+      await api.get('/v1/payments/unknown')
+      await page.getByText('404').first().waitFor()
+      assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
     },
   ],
   [

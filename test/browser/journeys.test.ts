@@ -62,6 +62,23 @@ const inWindow = visitInOneWindow(browser)
 
 const heading = ({ page }: Visitor) => page.textContent('h1')
 
+test('A shop that opens a payment page in a window of its own keeps its handle, and not that of the console', () =>
+  inWindow(async ({ page }) => {
+    await page.goto(`http://localhost:${plainSite.port}/shop`)
+    const opens = async (address: string, keeps: boolean) => {
+      const popup = page.waitForEvent('popup')
+      await page.evaluate(`opened = window.open(${JSON.stringify(address)})`)
+      const opened = await popup
+      await opened.waitForURL(address)
+      // A window learns a little later that it has lost its handle.
+      await page.waitForFunction(`opened.closed === ${!keeps}`)
+      assert.equal(await opened.evaluate('!!opener'), keeps)
+      await opened.close()
+    }
+    await opens(pageOf(await newPayment('en')), true)
+    await opens(`${service.baseUrl}/console/sign-in`, false)
+  }))
+
 // Two of the four combinations, because neither setting changes the effect of the other.
 for (const [language, javaScriptEnabled] of [
   ['en', true],
@@ -114,6 +131,21 @@ test('A user can go back from the confirm page and choose again', () =>
     await choose(page, 'declined')
     assert.equal(await heading(visitor), messages.en.declined.heading)
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
+  }))
+
+test('Going back after Confirm requests the page again, which redirects to return_url', () =>
+  inWindow(async ({ page, requests }) => {
+    const payment = await newPayment('en')
+    await page.goto(pageOf(payment))
+    await choose(page, 'success')
+    await page.click('#confirm')
+    await page.waitForURL(returnUrl())
+    const before = requests.length
+    await page.goBack()
+    assert.equal(page.url(), returnUrl())
+    const asked = [`GET ${pageOf(payment)}/confirm`, `GET ${returnUrl()}`]
+    assert.deepEqual(requests.slice(before, before + 2), asked)
+    assert.deepEqual(await statusesOf(api, payment), PAID)
   }))
 
 test('A page that the browser restores from its back-forward cache reloads itself', () =>
