@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { errorPage } from '../../src/pay/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   atRest,
@@ -15,18 +14,13 @@ import {
 } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { choose, type Language, pageStates, paymentIn, showState } from '../support/page-states.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 
 const browser = shareBrowser()
-let service: Service
 let api: Client
-
-before(async () => {
-  service = await startService('sqlite')
-  api = await service.newAccount()
+ownService({}, async ({ newAccount }) => {
+  api = await newAccount()
 })
-
-after(() => service?.stop())
 
 const inWindow = visitInOneWindow(browser)
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
@@ -59,15 +53,6 @@ test('axe finds nothing if the script did not load', () =>
   inWindow(async ({ page }) => {
     await page.route('**/assets/*.js', route => route.abort())
     await showState(page, api, 'details-error', 'en')
-    assert.deepEqual(await axe(page), [])
-  }))
-
-test('axe finds nothing on an error page', () =>
-  inWindow(async ({ page }) => {
-    const body = errorPage({ basePath: '' }, 400)
-    const url = `${service.baseUrl}/secure/fault`
-    await page.route(url, route => route.fulfill({ status: 400, body, contentType: 'text/html' }))
-    await page.goto(url)
     assert.deepEqual(await axe(page), [])
   }))
 

@@ -1,39 +1,34 @@
 /** What pages of the console do while they are open. What they ask is in test/contract/console/live.test.ts. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   bringSession,
   focusOf,
   press,
   shareBrowser,
+  useAs,
   type Visitor,
   visit,
 } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { enter } from '../support/console.ts'
-import { useAs } from '../support/console-pages.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 
 const browser = shareBrowser()
-let service: Service
 let api: Client
 let cookie = ''
-
-before(async () => {
-  service = await startService('sqlite')
-  const entered = await enter(service)
+const service = ownService({}, async started => {
+  const entered = await enter(started)
   api = entered.api
   cookie = entered.browser.cookie ?? ''
 })
 
-after(() => service?.stop())
-
 /** Signs in to a new window, because the clock of a page stays in its window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>) =>
-  visit(browser(), {}, visitor => useAs(service.baseUrl, cookie, visitor, use))
+  visit(browser(), {}, visitor => useAs(service().baseUrl, cookie, visitor, use))
 
-const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
+const at = (page: Page, path: string) => page.goto(`${service().baseUrl}/console/${path}`)
 
 /** Moves the clock of the page, which is installed, to its next look for something new. */
 const nextLook = (page: Page) => page.clock.fastForward(2_000)
@@ -91,7 +86,7 @@ describe('A page of the console that is open', () => {
     signedIn(async ({ page }) => {
       await page.clock.install()
       const { payment_id } = await api.createPayment({ reference: 'R-age' })
-      service.clock.advance(5_000)
+      service().clock.advance(5_000)
       await at(page, `payments/${payment_id}`)
       const present = (await page.textContent('[aria-current=step] time')) ?? ''
       const [, seconds] = /\((\d+)\sseconds\sago\)$/.exec(present) ?? []
@@ -122,7 +117,7 @@ describe('A page of the console that is open', () => {
       await status.getByText(/^Changed \d+ s ago/).waitFor()
       await status.getByRole('link', { name: 'Show' }).click()
       await page.getByText('GET /v1/payments').first().waitFor()
-      await bringSession(context, service.baseUrl, (await enter(service)).browser.cookie)
+      await bringSession(context, service().baseUrl, (await enter(service())).browser.cookie)
       await nextLook(page)
       await status.getByText('You are now in another account.').waitFor()
       await at(page, 'payments')

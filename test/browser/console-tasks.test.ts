@@ -1,6 +1,6 @@
 /** Tasks of people in the console, with the clicks and the fields that each may take. */
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { bringSession, shareBrowser, visitInOneWindow } from '../support/browser.ts'
 import { deciding, hex, signatureIn } from '../support/checking-receivers.ts'
@@ -9,17 +9,11 @@ import { signIn } from '../support/console.ts'
 import { ask } from '../support/control.ts'
 import { cancelledPayment } from '../support/journeys.ts'
 import type { Received } from '../support/receiver.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 import { receiving, subscribe } from '../support/subscriber.ts'
 
 const browser = shareBrowser()
-let service: Service
-
-before(async () => {
-  service = await startService('sqlite', { ...receiving, control: true })
-})
-
-after(() => service?.stop())
+const service = ownService({ ...receiving, control: true })
 
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 const withScript = visitInOneWindow(browser)
@@ -81,7 +75,7 @@ async function refusing(api: Client, t: TestContext): Promise<void> {
   right = body => hex(body, webhook.signing_key)
 }
 const paid = (api: Client) =>
-  ask(service, api, 'payments', { scenario: 'success', amount: 1450, reference: 'R-paid' })
+  ask(service(), api, 'payments', { scenario: 'success', amount: 1450, reference: 'R-paid' })
 const named = (reference: string) => (api: Client) => api.createPayment({ reference })
 
 const tasks: Task[] = [
@@ -215,8 +209,8 @@ const tasks: Task[] = [
       clicks: 4,
       from: 'payments',
       prepare: async api => {
-        const { body } = await ask(service, api, 'accounts', {})
-        await createClient(service.baseUrls, body.key).createPayment({ reference: 'R-inner' })
+        const { body } = await ask(service(), api, 'accounts', {})
+        await createClient(service().baseUrls, body.key).createPayment({ reference: 'R-inner' })
       },
     },
     async ({ click, shows }) => {
@@ -230,7 +224,7 @@ const tasks: Task[] = [
   ],
   [
     'a week later, the next payment declined, a situation of production, and a test account ended',
-    { clicks: 7, from: '', prepare: api => ask(service, api, 'accounts', { name: 'task' }) },
+    { clicks: 7, from: '', prepare: api => ask(service(), api, 'accounts', { name: 'task' }) },
     async ({ click, press, select, shows }) => {
       await click('.farthing-account a')
       await click('#advance-3')
@@ -270,13 +264,13 @@ describe('Tasks in the console', () => {
   for (const [name, { clicks, fields = 0, script, from, prepare }, run] of tasks)
     test(`${name} (clicks: ${clicks}, fields: ${fields})`, t =>
       (script ? withScript : withoutScript)(async ({ page, context }) => {
-        const api = await service.newAccount()
+        const api = await service().newAccount()
         await prepare?.(api, t)
         if (script) await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-        if (from === undefined) await page.goto(service.baseUrl)
+        if (from === undefined) await page.goto(service().baseUrl)
         else {
-          await bringSession(context, service.baseUrl, (await signIn(service, api)).cookie)
-          await page.goto(`${service.baseUrl}/console/${from}`)
+          await bringSession(context, service().baseUrl, (await signIn(service(), api)).cookie)
+          await page.goto(`${service().baseUrl}/console/${from}`)
         }
         const person = personAt(page)
         await run(person, api)

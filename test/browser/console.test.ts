@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { pages } from '../../src/tools/console/pages.ts'
 import { createAgreement, setUpPayment } from '../support/agreements.ts'
@@ -11,19 +11,19 @@ import {
   press,
   shareBrowser,
   styleOf,
+  useAs,
   type Visitor,
   visitInOneWindow,
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
-import { addressesOf, openDetails, pageStates, useAs } from '../support/console-pages.ts'
+import { addressesOf } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { ask } from '../support/control.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
 const browser = shareBrowser()
-let service: Service
 let api: Client
 let shelf: Shelf
 let cookie = ''
@@ -34,33 +34,65 @@ let agreement: Body
 let ended = ''
 let addressOf: (path: string) => string
 
-before(async () => {
-  service = await startService('sqlite', { ...receiving, control: true })
-  api = await service.newAccount()
-  shelf = await fillAccount(service, api)
+const service = ownService({ ...receiving, control: true }, async started => {
+  api = await started.newAccount()
+  shelf = await fillAccount(started, api)
   agreement = await createAgreement(api)
   open = await setUpPayment(api, agreement, { reference: 'R-open' })
-  for (const _ of [1, 2]) ended = (await ask(service, api, 'accounts', {})).body.account
-  await ask(service, api, `accounts/${ended}`, undefined, 'DELETE')
-  addressOf = await addressesOf(service, api, { shelf, agreement })
-  cookie = (await signIn(service, api)).cookie ?? ''
-  emptyCookie = (await signIn(service, await service.newAccount())).cookie ?? ''
+  for (const _ of [1, 2]) ended = (await ask(started, api, 'accounts', {})).body.account
+  await ask(started, api, `accounts/${ended}`, undefined, 'DELETE')
+  addressOf = await addressesOf(started, api, { shelf, agreement })
+  cookie = (await signIn(started, api)).cookie ?? ''
+  emptyCookie = (await signIn(started, await started.newAccount())).cookie ?? ''
 })
 
-after(async () => {
-  await shelf?.close()
-  await service?.stop()
-})
+after(() => shelf?.close())
 
 const inWindow = visitInOneWindow(browser)
 
 /** Signs in to the window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
-  inWindow(visitor => useAs(service.baseUrl, session, visitor, use))
+  inWindow(visitor => useAs(service().baseUrl, session, visitor, use))
 
-const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
+const at = (page: Page, path: string) => page.goto(`${service().baseUrl}/console/${path}`)
 
-const states = pageStates(at, () => ({ shelf, open, agreement, ended }))
+/** Opens all details of a page, those within others too. */
+const openDetails = (page: Page): Promise<void> =>
+  page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+/** What differs in its parts from the pages that `addressOf` opens. */
+const states: Record<string, (page: Page) => Promise<unknown>> = {
+  'payments without a match': page => at(page, 'payments?q=nothing'),
+  'payments from a day that cannot be read': page => at(page, 'payments?from=tomorrow'),
+  'a payment that is open': page => at(page, `payments/${open.payment_id}`),
+  'a refund that is too high, with all details open': async page => {
+    await at(page, `payments/${shelf.paid.payment_id}`)
+    await page.fill('#amount', '99999999')
+    await press(page, '#refund')
+    await openDetails(page)
+  },
+  'a new payment that is refused, with all details open': async page => {
+    await at(page, 'payments/new')
+    await page.click('#prefilled summary')
+    await page.fill('#country', 'GB')
+    await page.fill('#amount', '')
+    await press(page, '#create')
+    await page.waitForSelector('#amount-error')
+  },
+  'a test account that has ended': page => at(page, `a/${ended}`),
+  'a message that cannot be sent': page =>
+    at(page, `messages/${shelf.unsendable.webhook_message_id}`),
+  'a message whose receiver was asked': async page => {
+    await at(page, `messages/${shelf.failed[0]?.webhook_message_id}`)
+    await press(page, '#ask-receiver')
+    await page.click('#copies summary')
+  },
+  'a webhook whose receiver was probed': async page => {
+    await at(page, `webhooks/${shelf.ledger.external_id}`)
+    await press(page, '#probe')
+  },
+  'an unknown page': page => at(page, 'nothing'),
+}
 
 /** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>

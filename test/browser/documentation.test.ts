@@ -13,7 +13,7 @@ import {
 } from '../support/browser.ts'
 import { createClient } from '../support/client.ts'
 import { read } from '../support/journeys.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/service.ts'
 
 const screens = {
   desktop: { width: 1280, height: 900 },
@@ -27,11 +27,7 @@ const KEY = 'a-key-for-the-viewer'
 const CREATE = 'Payments-createPayment'
 
 const browser = shareBrowser()
-let service: Service
-before(async () => {
-  service = await startService('sqlite')
-})
-after(() => service?.stop())
+const service = ownService()
 
 const inWindow = visitInOneWindow(browser)
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
@@ -72,26 +68,23 @@ async function comesToTheTop(page: Page, selector: string): Promise<void> {
 
 describe('The viewer on /docs', () => {
   /** Its configured addresses are of another origin than the page. */
-  let configured: Service
+  const configured = ownService({
+    env: {
+      FARTHING_API_KEY: KEY,
+      FARTHING_BASE_URL: 'https://api.example.org',
+      FARTHING_PAGES_URL: 'https://pay.example.org',
+    },
+  })
   // A page of this size takes seconds to load, so the tests share it.
   let viewer: Visitor
   let page: Page
   before(async () => {
-    const env = {
-      FARTHING_API_KEY: KEY,
-      FARTHING_BASE_URL: 'https://api.example.org',
-      FARTHING_PAGES_URL: 'https://pay.example.org',
-    }
-    configured = await startService('sqlite', { env })
     viewer = await openWindow(browser(), { viewport: screens.desktop })
     page = viewer.page
-    await page.goto(`${configured.baseUrl}/docs`)
+    await page.goto(`${configured().baseUrl}/docs`)
     await page.locator('.opblock').first().waitFor()
   })
-  after(async () => {
-    await viewer?.context.close()
-    await configured?.stop()
-  })
+  after(() => viewer?.context.close())
 
   test('The contents lead to every tag and to the webhook messages, which are shown', async () => {
     const links = page.getByRole('navigation', { name: 'Contents' }).getByRole('link')
@@ -118,7 +111,7 @@ describe('The viewer on /docs', () => {
     const { status, body } = await execute(page, CREATE)
     assert.equal(status, '201')
     assert.match(body._links.next_url.href, /^https:\/\/pay\.example\.org\/secure\//)
-    await read(createClient(configured.baseUrls, KEY), body)
+    await read(createClient(configured().baseUrls, KEY), body)
     const stored = 'JSON.stringify([localStorage, sessionStorage, document.cookie])'
     assert.equal(await look(page, stored), '[{},{},""]')
   })
@@ -136,14 +129,14 @@ describe('The viewer on /docs', () => {
 
   test('The viewer has sent all its requests to the origin of the page and logged no error', () => {
     for (const request of viewer.requests)
-      assert.ok(request.split(' ')[1]?.startsWith(`${configured.baseUrl}/`), request)
+      assert.ok(request.split(' ')[1]?.startsWith(`${configured().baseUrl}/`), request)
     assert.deepEqual(viewer.complaints, [])
   })
 })
 
 test('The front page is accessible and fits on every screen', () =>
   inWindow(async ({ page, complaints }) => {
-    await page.goto(service.baseUrl)
+    await page.goto(service().baseUrl)
     for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
       await page.setViewportSize(viewport)
       assert.equal(await hiddenWidth(page), 0)
@@ -154,7 +147,7 @@ test('The front page is accessible and fits on every screen', () =>
 
 test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
   withoutScript(async ({ page }) => {
-    await page.goto(service.baseUrl)
+    await page.goto(service().baseUrl)
     await page.getByRole('link', { name: 'API documentation' }).click()
     assert.equal(await page.title(), 'API documentation – Farthing payments')
     await page.getByRole('link', { name: 'front page', exact: true }).click()

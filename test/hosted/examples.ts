@@ -9,7 +9,6 @@ import {
   errorPage,
   type Site,
 } from '../../src/pay/hosted/pages.ts'
-import type { Language } from '../../src/pay/payments/payment.ts'
 import { person as payer } from '../support/page-states.ts'
 
 export const site: Site = { basePath: '/farthing' }
@@ -34,10 +33,8 @@ export const card: CardDetails = {
   ...payer.prefilled_cardholder_details,
 }
 
-export type Example = { name: string; language: Language; source: string }
-
 /** Every page in both languages, with and without details of the payer and an error. */
-export const examples: Example[] = [
+export const examples = [
   ...(['en', 'cy'] as const).flatMap(language => {
     const some = { ...payment, language }
     const full = { ...some, ...person }

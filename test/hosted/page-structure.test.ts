@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { messages } from '../../src/pay/hosted/pages.ts'
-import { classed, elementsOf, only, tagged, withId } from './document.ts'
+import { classed, elementsOf, only, tagged } from './document.ts'
 import { examples, returnUrl, site } from './examples.ts'
 
 // test/browser has what axe and the policy of the pages find: ids, headings, and what is inline or of another site.
@@ -45,19 +45,4 @@ for (const { name, source } of examples.filter(({ name }) => name.startsWith('fa
   it(`The page has a section in Welsh, because the reader’s language is not known: ${name}`, () => {
     const welsh = only(elementsOf(source), element => element.attributes.lang === 'cy')
     for (const tag of ['h2', 'p']) assert.ok(welsh.inside.some(tagged(tag)), tag)
-  })
-
-const summary = ['payment-description', 'amount', 'cardholder-name', 'address', 'email']
-const ids: Record<string, string[]> = {
-  'details, prefilled (en)': ['submit-card-details', 'cancel-payment', ...summary],
-  'confirm (en)': ['confirm', 'cancel-payment', 'card-number', 'expiry-date', ...summary],
-  'cancelled (en)': ['return-url'],
-  'declined (en)': ['return-url'],
-  'technical problems (en)': ['return-url'],
-  'refused (en)': ['return-url'],
-}
-for (const [page, wanted] of Object.entries(ids))
-  it(`The page has the ids that test suites of calling services look for: ${page}`, () => {
-    const elements = elementsOf(examples.find(({ name }) => name === page)?.source ?? '')
-    for (const id of wanted) only(elements, withId(id))
   })

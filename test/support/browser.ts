@@ -1,4 +1,5 @@
 /** Starts Chromium for the browser tests and the screenshots. */
+import assert from 'node:assert/strict'
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -196,6 +197,18 @@ export const press = (page: Page, button: string): Promise<unknown> =>
 export function bringSession(context: BrowserContext, url: string, cookie = ''): Promise<void> {
   const [name = '', value = ''] = cookie.split('=')
   return context.addCookies([{ name, value, url }])
+}
+
+/** Signs in to a window, whose page must complain of nothing. */
+export async function useAs(
+  baseUrl: string,
+  session: string,
+  visitor: Visitor,
+  use: (visitor: Visitor) => Promise<void>,
+): Promise<void> {
+  await bringSession(visitor.context, baseUrl, session)
+  await use(visitor)
+  assert.deepEqual(visitor.complaints, [])
 }
 
 /** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */

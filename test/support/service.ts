@@ -169,14 +169,29 @@ function onEach(
   if (shares) after(stopShared)
   for (const kind of kinds)
     describe(`${title} (${kind})`, () => {
-      let service: Service | undefined
-      before(async () => {
-        service = await (shares ? shareService(kind, options) : startService(kind, options))
-      })
-      after(() => (shares ? undefined : service?.stop()))
-      define(() => {
-        if (!service) throw new Error('the service starts in a before hook')
-        return service
-      })
+      const start = () => (shares ? shareService(kind, options) : startService(kind, options))
+      define(duringTests(start, shares))
     })
+}
+
+/**
+ * A service on SQLite for all tests of the file, or of the describe in which this is called. `prepare` makes what they
+ * use: other hooks of a file do not wait for this one.
+ */
+export const ownService = (options?: ServiceOptions, prepare?: Prepare): (() => Service) =>
+  duringTests(() => startService('sqlite', options), false, prepare)
+
+type Prepare = (service: Service) => Promise<void>
+
+function duringTests(start: () => Promise<Service>, staysOpen: boolean, prepare?: Prepare) {
+  let service: Service | undefined
+  before(async () => {
+    service = await start()
+    await prepare?.(service)
+  })
+  after(() => (staysOpen ? undefined : service?.stop()))
+  return () => {
+    if (!service) throw new Error('the service starts in a before hook')
+    return service
+  }
 }

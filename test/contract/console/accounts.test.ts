@@ -18,11 +18,14 @@ import {
   signIn,
   stepsOf,
 } from '../../support/console.ts'
+import { addressesOf } from '../../support/console-pages.ts'
+import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, history, receiving, subscribe } from '../../support/subscriber.ts'
+import { holdAttempts } from '../../support/time.ts'
 
 const LIST = 'Test accounts, newest first'
 
@@ -46,15 +49,9 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
   test('a parent makes a test account, whose key works and is shown once, comes back with one click, and ends it', async () => {
     const { api, browser, name, made } = await start()
     const inner = `${name}-team`
-    for (const [typed, error] of [
-      ['', /The name must be 1 to 64/],
-      ['/', /The name must be 1 to 64/],
-      [(await made()).name, /was used within the last 8 days/],
-    ] as const) {
-      const refused = await browser.post('accounts/make-account', { name: typed })
-      assert.equal(refused.status, 400)
-      assert.match(elementWith(refused, 'name-error').text, error)
-    }
+    const used = await browser.post('accounts/make-account', { name: (await made()).name })
+    assert.equal(used.status, 400)
+    assert.match(elementWith(used, 'name-error').text, /was used within the last 8 days/)
     await ask(service(), api, 'clock', { advance: 7 * DAY })
     const page = await browser.post('accounts/make-account', { name: inner })
     assert.match(page.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./, 'on the machine’s clock')
@@ -82,12 +79,9 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     assert.match(elementWith(refused, 'name-error').text, /The name must/)
     const error = /The behaviour must be one of specification, govuk-pay/
     assert.match(elementWith(refused, 'behaviour-error').text, error)
-    const described = elementWith(refused, 'behaviour').attributes['aria-describedby']
-    assert.equal(described, 'behaviour-hint behaviour-error')
     for (const [inner, chosen, behaviour, status] of [
       ['a', '', 'specification', 201],
       ['b', 'govuk-pay', 'govuk-pay', 422],
-      ['c', 'specification', 'specification', 201],
     ] as const) {
       const page = await make(inner, chosen)
       assert.match(page.text, new RegExp(`Its behaviour is ${behaviour}: `))
@@ -139,7 +133,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const counts = async () => {
       const [row] = rowsOf(await browser.get('accounts'), LIST)
       const { text } = await browser.get(`a/${inner.name}`)
-      return [row?.[6], /(\d+) messages? to|attention Nothing/.exec(text)?.[1]]
+      return [row?.[6], /(\d+) messages? to/.exec(text)?.[1]]
     }
     assert.deepEqual(await counts(), ['2', '2'])
     status = 200
@@ -148,10 +142,6 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       await browser.post(`a/${inner.name}/messages/${message?.webhook_message_id}/send`)
       assert.deepEqual(await counts(), ['1', '1'])
     }
-    await browser.post(`a/${inner.name}/deliveries/resend`)
-    for (let text = 'so far'; text.includes('so far'); )
-      ({ text } = await browser.get(`a/${inner.name}/deliveries`))
-    assert.deepEqual(await counts(), ['0', undefined])
   })
 
   test('test accounts are shown a hundred at a time, the newest first', async () => {
@@ -221,20 +211,13 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
   test('the pages of an account that has ended offer nothing that would be refused', async t => {
     const { browser, made, end } = await start()
     const inner = await made()
-    const { webhook } = await subscribe(t, inner.api, { behaviour: { onRequest: answering(401) } })
-    const { payment_id } = await inner.api.createPayment()
-    await cancelledPayment(inner.api)
-    const [message] = await history(inner.api, webhook)
-    const { agreement_id } = await createAgreement(inner.api)
-    const ids: Record<string, string> = {
-      payment_id,
-      agreement_id,
-      webhook_id: webhook.external_id,
-      message_id: message?.webhook_message_id,
-    }
-    const paths = pages
-      .map(({ path }) => path.replace(/\{(\w+)\}/, (_, name) => ids[name] ?? ''))
-      .concat(`signature?message=${ids.message_id}`)
+    holdAttempts(t)
+    const shelf = await fillAccount(service(), inner.api)
+    t.after(shelf.close)
+    const agreement = await createAgreement(inner.api)
+    const open = { ...shelf, declined: await inner.api.createPayment() }
+    const addressOf = await addressesOf(service(), inner.api, { shelf: open, agreement })
+    const paths = ['signature', ...pages.map(({ path }) => addressOf(path))]
     const actionsOf = ({ elements }: Shown): string[] =>
       elements.flatMap(({ tag, attributes: { method, action, href, enctype } }) => {
         if (tag === 'form' && method === 'post' && !enctype) return [action ?? '']

@@ -91,8 +91,8 @@ onOneDatabase('Every form of the console', service => {
     assert.ok(forms.length >= 13)
     for (const form of forms) {
       const path = form.replace(/\{\w+\}/, '0'.repeat(26))
-      for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
-        assert.equal((await browser.post(path, {}, from)).status, 403, form)
+      const from = { 'Sec-Fetch-Site': 'cross-site' }
+      assert.equal((await browser.post(path, {}, from)).status, 403, form)
       const lost = await consoleOf(service()).post(path)
       assert.equal(lost.done, 'lost', form)
       assert.match(lost.location ?? '', /^sign-in\?to=/, form)

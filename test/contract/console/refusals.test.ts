@@ -51,6 +51,7 @@ onEveryDatabase('Refused requests in the console', service => {
     const shown = await browser.get(group ?? '')
     assert.equal(rowsOf(shown, LIST).length, 2)
     assert.match(shown.text, /Refused \(4xx and 5xx\), Create a payment, P0102, about return_url/)
+    assert.equal(linkIn(page, 'Only refused'), 'requests?show=refused')
     const refused = await browser.get('requests?show=refused&operation=readPayment')
     assert.equal(rowsOf(refused, LIST).length, 1)
     const nothing = await browser.get('requests?operation=refundPayment')

