@@ -273,7 +273,7 @@ type Look = {
 /** The most newer entries that are counted: the page says "100 or more". */
 export const MOST_NEWER = 100
 
-/** Weak: the number beside *Check*, banners and times differ without a change of the content. Its hash does not give the content away. */
+/** Weak: banners, times and the number beside *Check* differ without a change of the content. The hash is one-way. */
 const tagOf = ({ version, newest = '' }: Look): string =>
   `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 

@@ -85,7 +85,7 @@ export function refusalText(exchange: Exchange): string | undefined {
   return `${description} (you sent ${shortened(JSON.stringify(value), LONGEST)})`
 }
 
-/** `path` is the name of a field of the JSON, or leads to one inside: `card_details.billing_address`. */
+/** `path` names a field of the JSON, or one inside a field: `prefilled_cardholder_details.billing_address`. */
 const valueAt = (body: KeptBody | undefined, path: string): unknown =>
   path
     .split('.')
