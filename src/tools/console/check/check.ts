@@ -138,7 +138,7 @@ const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orang
 
 const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
-/** Says what GOV.UK Pay would do differently with a request or an attempt. `keys` of the rules are kept with it. */
+/** Says what GOV.UK Pay would do differently with a request or an attempt. `keys`: the keys of the rules it breaks. */
 export function inProduction(keys: readonly string[] | undefined): Html | false {
   const violations = violationsOf(keys)
   if (violations.length === 0) return false
@@ -167,7 +167,7 @@ ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the 
 
 type Probe = { receiver: Part; id: string; text?: string | undefined }
 
-/** The button that probes a receiver. It says before the click what will be sent. */
+/** The button that probes a receiver, below a text that says what will be sent. */
 export const probePart = (
   { account, root, hasEnded }: AccountVisit,
   webhook_id: string,

@@ -14,7 +14,7 @@ import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
-/** The newest webhooks whose messages are listed even if they are deactivated. */
+/** How many of the newest webhooks have their messages listed even if they are deactivated. */
 const MOST_ENDED = 100
 
 const filters = {

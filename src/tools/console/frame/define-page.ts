@@ -146,7 +146,7 @@ const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<b
     throw error
   })
 
-/** The route of a form. Its area is `sign-in`, because without a session it leads to the page to sign in. */
+/** The route of a form. Without a session it does nothing and leads to the page to sign in: its area is `sign-in`. */
 const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
@@ -173,7 +173,7 @@ const actionRoute = (
   },
 })
 
-/** The cursor of a list is an identifier; that of test accounts also has a name. */
+/** The cursor of a list is an identifier, or for test accounts the expiry and the name. */
 const cursorIn = (text = ''): string | undefined =>
   text !== '' && text.length <= 100 ? text : undefined
 

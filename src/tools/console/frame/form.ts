@@ -73,7 +73,7 @@ export const typedIn = (typed: Typed | undefined, name: string, value = '') => (
   error: typed?.errors[name],
 })
 
-/** The fields with the values that were typed, or else with those of `first`. */
+/** The fields with the values that were typed, or else with the values of `first`. */
 export const fieldParts = (
   typed: Typed | undefined,
   fields: FormFields,
@@ -90,7 +90,7 @@ export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 export const textIn = (form: URLSearchParams, name: string): string | undefined =>
   form.get(name)?.trim() || undefined
 
-/** Returns `refused` for an error below 500: the state of the thing no longer allowed the action. */
+/** Returns `refused` if the action ends with an error below 500: the state no longer allowed the action. */
 export const unlessRefused = <Result, Refused>(
   run: Promise<Result>,
   refused: Refused,

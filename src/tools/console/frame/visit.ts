@@ -81,7 +81,7 @@ function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' |
 export const insideOf = (account: Pick<Account, 'name'>): string =>
   `a/${encodeURIComponent(givenName(account))}`
 
-/** The visit with links to `/console`, where the pages to sign in are, and those of the account whose key signed in. */
+/** The visit as if outside a test account: its links begin at `/console`, where the pages to sign in are. */
 export const outside = (visit: Visit): Visit =>
   visit.base === '/console'
     ? visit

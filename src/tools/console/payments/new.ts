@@ -41,7 +41,7 @@ export const newPayment = definePage({
   actions: { create },
 })
 
-/** The page to which the user of such a payment returns. Seldom has that user signed in to the console. */
+/** The page to which the user of such a payment returns. That user has seldom signed in to the console. */
 export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',

@@ -38,7 +38,7 @@ export function summary(payment: Payment, steps: readonly Step[], link: string):
   ].join('\n')
 }
 
-/** Why the messages of a step failed, without those that were accepted since. */
+/** Why the messages of a step failed, without messages that were accepted since. */
 const causesOf = ({ messages }: Step): string[] =>
   messages.flatMap(({ attempts, again }) => {
     const ending = attempts.at(-1)?.ending

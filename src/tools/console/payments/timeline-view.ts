@@ -27,7 +27,7 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
   control: 'This payment was made with POST /control/payments.',
 }
 
-/** Each day has a heading and a list. The lists name their role, because Safari takes it from lists without markers. */
+/** Each day has a heading and a list. The lists name their role, because Safari drops it where there are no markers. */
 export function timelineView(timeline: Timeline): Html {
   const { origin } = timeline.payment
   const causesAbove = new Set<string>()
@@ -156,7 +156,7 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
   return html`${ui.untrusted(attempts[0]?.ending.result ?? '')}${ui.joined(times, ',')}`
 }
 
-/** Why the attempts failed. Each cause is shown once for each webhook: `causesAbove` has those shown already. */
+/** Why the attempts failed. Each cause is shown once for each webhook: `causesAbove` has the causes shown already. */
 function causeView(
   root: string,
   { message_id, webhook_id }: ShownMessage['message'],

@@ -1,4 +1,4 @@
-/** The page of requests: refusals in groups, then all requests, with gaps for those that were only counted. */
+/** The page of requests: refusals in groups, then all requests, with gaps for requests that were only counted. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'

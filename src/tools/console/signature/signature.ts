@@ -45,7 +45,7 @@ ${formPart(visit, compared, candidates)}`,
       isAtPage: true,
       changesNothing: true,
       accepts: 'multipart',
-      // Of all accounts only one comparison runs at a time. An account has only few in that queue.
+      // For all accounts one comparison runs at a time. An account has only few places in that queue.
       run: visit => visit.context.reading(visit.request, Symbol(), () => compare(visit)),
     },
   },

@@ -86,7 +86,7 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     ? noMatch(1, visit.values.delivery !== 'PENDING')
     : ui.emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
-/** `messages`: the newest, newest first. `accepted`: those that were accepted when they were sent again by hand. */
+/** `messages`: the newest, newest first. `accepted`: failed messages that were accepted when sent again by hand. */
 function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Accepted) {
   if (messages.length === 0) return false
   const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
