@@ -15,7 +15,7 @@ import { sections } from './pages.ts'
 
 class SignInNeeded extends Error {}
 
-/** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
+/** The areas of the console. `sign-in` requires no session: handlers that need one look for it themselves. */
 export function consoleAreas(context: ToolContext) {
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, context.config), policies.console)
@@ -48,7 +48,7 @@ ${account && ui.paragraph(html`Go to the ${ui.link(visit.home, 'home page')}, or
       authenticate: async (request: FastifyRequest) => {
         if (!(await signedIn(context, request))) throw new SignInNeeded('no session')
         await doDueOf(context, request.account)
-        // The page has what was recorded until now.
+        // So that the page shows everything recorded until now.
         await context.recorder?.write()
       },
     },
@@ -56,7 +56,7 @@ ${account && ui.paragraph(html`Go to the ${ui.link(visit.home, 'home page')}, or
   }
 }
 
-/** The same for a name that does not exist, and for an account of somebody else. */
+/** Sends the same page for a name that does not exist as for an account of somebody else. */
 function sendNotInside(visit: Visit & { account: Account }, reply: FastifyReply): void {
   const { account } = visit
   const content = html`${ui.paragraph('Nothing was done. The address belongs to a test account that this account does not have, or whose data is deleted.')}

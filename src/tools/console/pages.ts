@@ -58,7 +58,7 @@ export const sections: readonly Section[] = [
   },
 ]
 
-/** Everything below /console; nothing while the console is off. `operations` are the endpoints whose requests it shows. */
+/** All routes below /console; none while the console is off. `operations` are the endpoints whose requests it shows. */
 export function consoleRoutes(context: ToolContext, operations: readonly Endpoint[]): Route[] {
   if (!context.config.console) return []
   const summaries = new Map([

@@ -80,7 +80,7 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
     },
   })
 
-/** A test may make others than the form offers. */
+/** A plan as JSON, if the form does not offer it: a test may have made it. */
 const asJson = ({ room, seen, acted, ...plan }: Plan): Html =>
   details(
     `A plan for ${plan.on ?? 'any request'}`,

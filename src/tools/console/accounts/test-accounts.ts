@@ -29,7 +29,7 @@ import * as ui from '../frame/parts.ts'
 import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
 import { ageText, clockText } from './clock.ts'
 
-/** Test accounts on a page, and the most that have ended. */
+/** The test accounts on a page, and the most ended ones below them. */
 const SIZE = 100
 const MOST_ENDED = 50
 
@@ -54,7 +54,7 @@ const fieldsOf = ({ behaviour }: Account): FormFields => ({
   },
 })
 
-/** Its key is shown once, as everywhere. */
+/** Makes a test account, and returns a page with its key, which is shown only there. */
 export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
   const { context, account, form, wall, root } = visit
   if (account.parent !== null) throw notFound()

@@ -86,7 +86,7 @@ ${ui.wideTable(situations, {
   },
 })}`
 
-/** The button, or else the command, and what is to be done then. */
+/** The button that makes the situation, or else the command, and then the next step. */
 function howPart(visit: PageVisit, situation: string, line: string): Html {
   const [command = '', then] = line.split('# ')
   const shown = asTypedHere(command.trim().replace('$FARTHING_URL', visit.addresses.api))
@@ -113,7 +113,7 @@ type Act = ReturnType<typeof actOf>
 
 async function make({ context, account, form }: PageVisit): Promise<Next> {
   const act = actOf(form.get('situation') ?? '', account.behaviour)
-  // The page has a button for each.
+  // No button of the page sends such a form.
   if (typeof act !== 'object') throw pageFault(400)
   await steer(context, account, act)
   return { to: 'check', done: { code: act.path === 'clock' ? 'clock-moved' : 'planned' } }
@@ -138,7 +138,7 @@ const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orang
 
 const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
-/** What GOV.UK Pay would do differently with a request or an attempt, from the keys that are kept with it. */
+/** Says what GOV.UK Pay would do differently with a request or an attempt. `keys`: the keys of the rules it breaks. */
 export function inProduction(keys: readonly string[] | undefined): Html | false {
   const violations = violationsOf(keys)
   if (violations.length === 0) return false
@@ -167,7 +167,7 @@ ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the 
 
 type Probe = { receiver: Part; id: string; text?: string | undefined }
 
-/** The button that probes a receiver. It says before the click what will be sent. */
+/** The button that probes a receiver, below a text that says what will be sent. */
 export const probePart = (
   { account, root, hasEnded }: AccountVisit,
   webhook_id: string,

@@ -14,7 +14,7 @@ import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
-/** Webhooks that were deactivated and whose messages are listed. */
+/** How many of the newest webhooks have their messages listed even if they are deactivated. */
 const MOST_ENDED = 100
 
 const filters = {
@@ -38,7 +38,7 @@ export const deliveries = definePage({
       webhooks,
       messages: await readMessages(visit, chosen, { ...ofEvent, status: status || undefined }),
       open: await failedToSend(visit, chosen, ofEvent),
-      // The newest run, if it began within a day.
+      // The newest resend, if it began within a day.
       resent: run && visit.now - run.at < DAY ? run : undefined,
     }
   },
@@ -102,7 +102,7 @@ async function resend(visit: Visit): Promise<Next> {
   return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
 }
 
-/** `count` messages can be sent again, and the list shows those of this webhook and event. */
+/** `count` messages can be sent again. Hidden fields keep the webhook and the event by which the list is filtered. */
 const resendFields = (
   count: number,
   { webhook, event }: { webhook: string; event: string },

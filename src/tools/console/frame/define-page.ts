@@ -28,50 +28,50 @@ import {
   visitOf,
 } from './visit.ts'
 
-/** The result of an action for its own page: errors at the fields, for example. */
+/** The result of an action that the page of the action shows: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }
 
 type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
   changesNothing?: true
-  /** Whether the form is missing while control is off. */
+  /** Whether the action is 404 while control is off. */
   needsControl?: true
   /** Whether the form is sent to the address of the page, and not to one below it. */
   isAtPage?: true
-  /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
+  /** Reads the form, and returns the page to open next, a whole page to send, or an answer that this page shows. */
   run: (visit: PageVisit<F>) => Promise<Next | Page | A>
 }
 
 type Definition<F extends Filters, Data, A extends Answer> = {
-  /** Below /console; '' for home. It has one parameter at most. */
+  /** The path below /console, with one parameter at most; '' for home. */
   path: string
-  /** The entry in the navigation, and the title unless the page has one. */
+  /** The text in the navigation, and the title unless `title` is set. */
   navigation?: string
-  /** The path of the entry that is current, if it is not the first part of `path`. */
+  /** The path of the page that the navigation marks as current, if that is not the first part of `path`. */
   section?: string
   filters?: F
   /** The content for visitors who are not signed in to this account. It must not depend on the identifier. */
   guest?: (visit: Visit) => Part
-  /** Whether the page is a form that creates something: an account that has ended has none. */
+  /** Whether the page is a form that creates something: in an account that has ended it is 409. */
   makes?: true
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns the data; throws `notFound`. It stands above `title` and `show`: the compiler infers theirs from it. */
+  /** Returns the data; throws `notFound`. Write it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
-  /** The heading, if it is neither the entry in the navigation nor the title. */
+  /** The heading. Default: the text in the navigation, or else the title. */
   heading?: (visit: PageVisit<F>, data: Data) => Part
-  /** Above the heading, such as the way back. */
+  /** The content above the heading, such as a link back. */
   above?: (visit: PageVisit<F>, data: Data) => Part
   /** The content below the heading. Pure. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Part
   /**
-   * A live page says when its content may have changed. A function finds out faster than reading and showing
-   * everything: `since` is the newest entry that the browser shows.
+   * A live page tells the browser when its content may have changed. A function finds that out faster than `read` and
+   * `show`. `since` is the newest entry that the browser shows.
    */
   live?: true | ((visit: PageVisit<F>, since: string) => Promise<Look>)
-  /** The number beside *Check* in the navigation, if `read` has counted it already. */
+  /** The number of fails beside *Check* in the navigation, if `read` has counted them already. */
   fails?: (data: Data) => Fails
-  /** The identifiers in a live list, if it begins with the newest. */
+  /** The identifiers in a live list that is sorted newest first. */
   entries?: (data: Data) => readonly string[]
   /** The forms of the page, by the last part of their addresses. */
   actions?: Readonly<Record<string, FormAction<F, A> | FormAction<F, A>['run']>>
@@ -84,7 +84,7 @@ type AnyPage = Definition<Filters, unknown, Answer>
 export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ) {
-  const page = definition as unknown as AnyPage // its functions get what it has returned itself
+  const page = definition as unknown as AnyPage // its functions get the data that its own `read` returned
   const actions = Object.entries(page.actions ?? {}).map(
     ([name, action]) => [name, typeof action === 'function' ? { run: action } : action] as const,
   )
@@ -100,7 +100,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   }
 }
 
-/** The form of an action of the page; none in an account that has ended. */
+/** The form of an action of the page; false in an account that has ended. */
 export const actionForm = (
   { account, here, back, hasEnded, actions }: PageVisit,
   purpose: string,
@@ -129,7 +129,7 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
     const { account, base } = visit
     const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
     if (refused) return sendWhole(reply, visit, refused)
-    // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
+    // The addresses of a test account contain its name, so that two tabs of one browser can show two accounts.
     if (account.parent !== null && base === '/console') {
       const rest = request.originalUrl.slice(base.length).replace(/^\/$/, '')
       return sendNext(reply, visit, { to: insideOf(account) + rest })
@@ -139,14 +139,14 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
   },
 })
 
-/** False also at the address of an account that the session does not open. */
+/** Whether the request has a session, and the session opens the account in the address. */
 const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<boolean> =>
   signedIn(context, request).catch(error => {
     if (error instanceof NotInside) return false
     throw error
   })
 
-/** A form. Without a session it does nothing, and the page to sign in says so: its area is that page's. */
+/** The route of a form. Without a session it does nothing and leads to the page to sign in: its area is `sign-in`. */
 const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
@@ -160,7 +160,7 @@ const actionRoute = (
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, purpose)
-    // A page that is sent again has the record up to now.
+    // So that a page which is sent as the response shows everything recorded until now.
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
@@ -173,7 +173,7 @@ const actionRoute = (
   },
 })
 
-/** A place in a list is an identifier, or a name of an account. */
+/** The cursor of a list is an identifier, or for test accounts the expiry and the name. */
 const cursorIn = (text = ''): string | undefined =>
   text !== '' && text.length <= 100 ? text : undefined
 
@@ -201,10 +201,10 @@ function pageVisitOf(
   }
 }
 
-/** Sends the page, or its changes since the browser opened it. `answer` is that of an action. */
+/** Sends the page, or says whether it has changed since the browser opened it. `answer` is the result of an action. */
 async function respond(page: AnyPage, visit: PageVisit, reply: FastifyReply, answer?: Answer) {
   const work = () => makePage(page, visit, answer)
-  // A check takes a turn itself, which equal checks share.
+  // A check takes its own turn, which equal checks share.
   const shown = await (page.fails ? work() : visit.context.reading(visit.request, Symbol(), work))
   if (shown.look) return sendLook(reply, shown.browserTag, shown.look)
   return sendWhole(reply, visit, shown.whole, shown.fails)
@@ -214,7 +214,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
-  // Before the page is read, so that a change meanwhile is announced, and not overlooked.
+  // Runs before the page is read, so that a change in between is announced and not overlooked.
   const quick =
     typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
   if (quick && browserTag) return { browserTag, look: quick }
@@ -258,10 +258,10 @@ async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fail
   return sendPage(reply, visit, { ...page, fails: counted })
 }
 
-/* Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
+/* How a live page learns of changes: its script requests the page again, with the ETag of the content that it shows. */
 
 type Look = {
-  /** The ETag of the content: another one as soon as something in it has changed. */
+  /** Differs as soon as something in the content has changed. Its hash is in the ETag. */
   version: unknown
   newest?: string | undefined
   /** How many entries are newer than those that the browser shows. */
@@ -270,14 +270,14 @@ type Look = {
   ago?: number
 }
 
-/** Nobody reads more than "100 or more". */
+/** The most newer entries that are counted: the page says "100 or more". */
 export const MOST_NEWER = 100
 
-/** Weak: the number beside *Check*, banners and times differ without a change of the content. Not to be read back. */
+/** Weak: banners, times and the number beside *Check* differ without a change of the content. The hash is one-way. */
 const tagOf = ({ version, newest = '' }: Look): string =>
   `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 
-/** The ETag of the browser's content, if its script only asks for changes. */
+/** The ETag of the content in the browser, if the request comes from the script that asks for changes. */
 const shownBy = ({ headers }: FastifyRequest): string | undefined =>
   ui.ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
@@ -286,7 +286,7 @@ const newestIn = (browserTag = ''): string => /^W\/"([0-9a-v]*)\./.exec(browserT
 
 const afterNewest = (tag: string) => tag.slice(tag.indexOf('.'))
 
-/** 304, or the changes since the browser got `browserTag`. */
+/** Sends 304 if nothing has changed since the browser got `browserTag`, otherwise 200 with headers about the change. */
 function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyReply {
   const tag = tagOf(look)
   const { newer = 0, ago } = look
@@ -297,9 +297,9 @@ function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyR
 }
 
 /**
- * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
- * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
- * filters has the heading alone.
+ * The heading with a status line, where the script announces changes. The script can also reload the page by itself
+ * (Follow). Without the script the link *Refresh* reloads the page; after a form was sent it leads back to the page of
+ * the form. A page with errors in its filters has the heading only.
  */
 function liveHeading(visit: PageVisit, text: Part): Html {
   const query = { ...visit.values, ...visit.cursor, back: visit.back }

@@ -13,8 +13,8 @@ import * as ui from './parts.ts'
 const CLOCKS_AGREE = 1_000
 
 /**
- * A sentence where two in a row are of two instances and too close for their clocks. After a restart the instance is
- * another one, but the order is certain.
+ * Says that the order is uncertain, if two exchanges in a row are of different instances and too close in time for the
+ * clocks of these. After a restart the instance is another one too, but the order is certain.
  */
 export function orderNote(exchanges: readonly Exchange[]): Html | false {
   // Actions have no instance.
@@ -57,7 +57,7 @@ ${ui.listing(`Body of ${whose}`, pretty ?? text)}
 ${pretty !== undefined && pretty !== text && details('As it was sent', ui.listing(`Body of ${whose} as it was sent`, text))}`
 }
 
-/** Characters with indents for each of the text: more would be mostly spaces. */
+/** The most characters of the JSON with indents, for each character of the text: more would be mostly spaces. */
 const MOST_OF_INDENTS = 8
 
 export function prettyJson(text: string): string | undefined {
@@ -68,9 +68,9 @@ export function prettyJson(text: string): string | undefined {
 const LONGEST = 100
 
 /**
- * The description in the API's response, and in brackets the value that the request had for the field of its refusal, in
- * its body, its query or its headers, as JSON: `-1` or `"-1"`. undefined where the response had no description, or was
- * not kept whole.
+ * The description in the API's response, and in brackets, as JSON (`-1` or `"-1"`), the value that the request sent for
+ * the refused field in its body, its query or its headers. undefined if the response had no description, or was not
+ * kept whole.
  */
 export function refusalText(exchange: Exchange): string | undefined {
   const { field, request_body, request_headers, response_body, query } = exchange
@@ -85,7 +85,7 @@ export function refusalText(exchange: Exchange): string | undefined {
   return `${description} (you sent ${shortened(JSON.stringify(value), LONGEST)})`
 }
 
-/** `path` is the name of a field of the JSON, or leads to one inside: `prefilled_cardholder_details.billing_address`. */
+/** `path` names a field of the JSON, or one inside a field: `prefilled_cardholder_details.billing_address`. */
 const valueAt = (body: KeptBody | undefined, path: string): unknown =>
   path
     .split('.')

@@ -1,4 +1,4 @@
-/** Forms that are checked by the API's own rules. The API reports the first error only, a form all, in its own words. */
+/** Forms that the API's own rules check. The API reports only the first error; a form shows all, in the API's words. */
 import { ApiError } from '../../../core/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
@@ -8,7 +8,7 @@ import type { Next, Page } from './page.ts'
 
 export type Typed = { form: URLSearchParams; errors: Errors }
 
-/** A field of a form: a text unless it has options. */
+/** A field of a form: a text field, or with options a select. */
 type FormField = {
   label: string
   hint?: string | undefined
@@ -17,9 +17,9 @@ type FormField = {
   width?: 10
   /** Its name in errors, if that is not its label. */
   noun?: string
-  /** The whole sentence of its errors, in place of the API's. */
+  /** The sentence of all its errors, in place of the API's. */
   sentence?: string
-  /** The part of the body that replaces a wrong value, so that the next error is found. */
+  /** Replaces a wrong value in the body, so that the rules find the next error. */
   right: Json
 }
 
@@ -27,7 +27,7 @@ type FormField = {
 export type FormFields = Readonly<Record<string, FormField>>
 
 type Rules<Value> = {
-  /** Errors without a field are shown at the first. */
+  /** An error that concerns none of these fields is shown at the first one. */
   fields: FormFields
   body: Json
   read: (body: Json) => Value | Promise<Value>
@@ -53,7 +53,7 @@ export async function submit<Value, Made extends Next | Page>(
       const { field = '' } = error.at
       const place = names.find(name => name === (aliases[field] ?? field))
       const { sentence, right } = fields[place ?? ''] ?? {}
-      // `return_url must be ...` as `Return URL must be ...`.
+      // Turns `return_url must be ...` into `Return URL must be ...`.
       const nounOf = (name: string) => fields[name]?.noun ?? fields[name]?.label ?? name
       const text = sentence ?? error.message.replace(/^\S*/, nounOf)
       errors[place ?? names[0] ?? ''] ??= text.replace(/^./, letter => letter.toUpperCase())
@@ -73,7 +73,7 @@ export const typedIn = (typed: Typed | undefined, name: string, value = '') => (
   error: typed?.errors[name],
 })
 
-/** The fields with the typed values, or with their first ones. */
+/** The fields with the values that were typed, or else with the values of `first`. */
 export const fieldParts = (
   typed: Typed | undefined,
   fields: FormFields,
@@ -90,7 +90,7 @@ export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 export const textIn = (form: URLSearchParams, name: string): string | undefined =>
   form.get(name)?.trim() || undefined
 
-/** A refusal means that the payment's state no longer allowed the action. */
+/** Returns `refused` if the action ends with an error below 500: the state no longer allowed the action. */
 export const unlessRefused = <Result, Refused>(
   run: Promise<Result>,
   refused: Refused,

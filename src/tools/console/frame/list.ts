@@ -1,4 +1,4 @@
-/** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters, also by time. */
+/** Lists with filters, and with a cursor in place of page numbers, so that no rows are counted or skipped. */
 import { FILTER_CHARACTERS } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
 import { DAY, iso, MINUTE, SECOND } from '../../../core/time.ts'
@@ -12,8 +12,8 @@ import { type AccountVisit, pageAddress, textsIn } from './visit.ts'
 export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
 
 /**
- * `size` items from the cursor on, newest first, by the column or the text that sorts them. One more is read, to learn
- * whether there are more. `newer` and `older` are for the links: undefined where there are no more.
+ * Reads `size` items from the cursor on, newest first. `id` is the column, or makes the text, that sorts them. One item
+ * more is read, to learn whether others follow. `newer` and `older` are for the links: undefined without others.
  */
 export async function readPage<Item>(
   { before, after }: Range,
@@ -33,7 +33,7 @@ export async function readPage<Item>(
   }
   if (after !== undefined) {
     const items = (await find({ after }, { limit, order: 'oldest' })).toReversed()
-    // The item that the cursor excludes is older.
+    // There is an older page: the cursor names an item of it.
     if (items.length > 0) return pageOf(items.slice(-size), items.length > size, true)
   }
   const from = before === undefined || after !== undefined ? {} : { before }
@@ -44,7 +44,7 @@ export async function readPage<Item>(
 export const addressFrom = ({ values, cursor }: PageVisit, address: string): string =>
   pageAddress(address, { back: pageAddress('', { ...values, ...cursor }).slice(1) })
 
-/** A link back to the list `page`, as it was filtered. */
+/** A link back to the list `page`, with the filters that it had. */
 export const linkBack = ({ root, back }: PageVisit, page: string, name: string): Html =>
   back
     ? backLink(`${root}${page}?${new URLSearchParams(back)}`, `${name}, as you found them`)
@@ -61,19 +61,19 @@ export function pageLinks(
 }
 
 type Filter<Value extends string = string> = {
-  /** Without a label there is no field, and the form carries the value along. */
+  /** Without a label the form shows no field, and sends the value along in a hidden one. */
   label?: string
-  /** The choices; any other value is read as ''. Without them every text is a value. */
+  /** The allowed values: any other is read as ''. Without this list every text is allowed. */
   values?: readonly Value[]
-  /** The choices beside the one of all. A page can give others to its form. */
+  /** The options beside `all`. A page can pass options of its own to `filterForm`. */
   options?: readonly Option[] | undefined
   all?: string | undefined
   type?: 'search'
   hint?: string
   width?: 10
-  /** Slow to search: the live page polls every ten seconds. */
+  /** Whether a search by this filter is slow: the live page then polls every ten seconds only. */
   isSlow?: true
-  /** The error at the field. `now` is the account's time. */
+  /** Returns the error for the field. `now` is the account's time. */
   problem?: (value: string, now: number) => string | undefined
 }
 
@@ -98,14 +98,14 @@ export const oneOf = <Value extends string>(
   all,
 })
 
-/** Reads one character more of a longer value, so that its field has the error. */
+/** Cuts a long value one character beyond the limit, so that `problemsIn` still finds it too long. */
 export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
   const texts = textsIn(visit, Object.keys(filters))
   const read = Object.entries(filters).map(([name, { values }]) => {
     const value = texts[name]?.trim().slice(0, FILTER_CHARACTERS + 1) ?? ''
     return [name, values?.includes(value) === false ? '' : value]
   })
-  return Object.fromEntries(read) as Values<F> // each name was read, and each value is one of its filter
+  return Object.fromEntries(read) as Values<F> // each name was read, and each value is allowed by its filter
 }
 
 export const problemsIn = (filters: Filters, values: Values<Filters>, now: number): Errors =>
@@ -160,13 +160,13 @@ export const dayFilter = (label: string): Filter => ({
 export const TIME_RULE =
   'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
-/** Characters of a day and a time with their milliseconds, and of some spaces. */
+/** Characters: enough for a day, a time with milliseconds, and some spaces. */
 const LONGEST = 40
 const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?\s*)?Z?$/i
 
 const WORDS = ['today', 'yesterday']
 
-/** Days as people write them: `14/9/2026`, `14 09 2026` and `today` become `2026-09-14`. */
+/** Rewrites days as people write them: `14/9/2026`, `14 09 2026` and `today` become `2026-09-14`. */
 const withPlainDay = (text: string, now: number): string =>
   text
     .replace(/^(today|yesterday)\b/i, word =>
@@ -179,9 +179,9 @@ const withPlainDay = (text: string, now: number): string =>
     )
 
 /**
- * The span that a text means, in milliseconds: a day or a minute, for example. `end` is excluded. The text is
- * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined
- * for any other text.
+ * The span that a text means, such as a day or a minute, in milliseconds. `end` is excluded. The text is a day
+ * (`2026-09-14`, `14/09/2026`, `today`), a time (`08:20`, of the day of `now`), a day with a time, or a time as the API
+ * prints it. undefined for any other text.
  */
 export function spanIn(text: string, now: number) {
   if (text.length > LONGEST) return undefined
@@ -190,7 +190,7 @@ export function spanIn(text: string, now: number) {
   const date = day ?? new Date(now).toISOString().slice(0, 10)
   const time = `${(minute ?? '0:00').padStart(5, '0')}:${second ?? '00'}.${ms ?? '000'}`
   const begin = Date.parse(`${date}T${time}Z`)
-  // 31 February is read as a day of March.
+  // Date.parse takes 31 February for a day of March.
   if (Number.isNaN(begin) || !new Date(begin).toISOString().startsWith(date)) return undefined
   const length = ms ? 1 : second ? SECOND : minute ? MINUTE : DAY
   return { begin, end: begin + length }
@@ -204,11 +204,11 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   filters: F
   values: Values<F>
   errors: Errors
-  /** At most one of them is used: `after` if both are given. */
+  /** Only one of `before` and `after` is used: `after` if the address has both. */
   cursor: Range
   /** The query of the list that led to the page. */
   back: string
-  /** The form that was sent; empty where none was. */
+  /** The form that was sent; empty for a request without one. */
   form: URLSearchParams
   actions: readonly string[]
 }

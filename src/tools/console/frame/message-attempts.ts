@@ -69,7 +69,7 @@ export function deliveryOf(
   return status === 'FAILED' && again ? 'sent again' : status
 }
 
-/** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
+/** One attempt. `exchange` is missing if it was not recorded, or is no longer kept. */
 export type ShownAttempt = {
   at: number
   ms: number | null
@@ -79,7 +79,7 @@ export type ShownAttempt = {
 
 const isByHand = ({ exchange }: ShownAttempt): boolean => exchange?.by_hand !== undefined
 
-/** Milliseconds by which the record and the message may differ about when an attempt began. */
+/** The most milliseconds between the beginnings that the record and the message have for one attempt. */
 const APART = 1_000
 
 export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly Exchange[]) {

@@ -29,30 +29,30 @@ import {
 const SERVICE = 'Farthing console'
 
 export type Page = {
-  /** The title, and the heading unless there is another. */
+  /** The title of the document, and the heading unless `heading` is set. */
   title: string
   heading?: Html
   above?: Part
   content: Part
   narrow?: boolean | undefined
-  /** The path of the entry of the navigation that is current. */
+  /** The path of the page that the navigation marks as the current one. */
   section?: string
-  /** Unless said otherwise 200, or 400 with errors. */
+  /** Default: 200, or 400 for a page with errors. */
   status?: number
   errors?: Readonly<Record<string, string>> | undefined
-  /** For a live page: the ETag of its content, and whether its script asks for it less often. */
+  /** For a live page: the ETag of its content, and whether its script polls less often. */
   live?: { tag: string; isSlow: boolean }
-  /** The number beside *Check*. */
+  /** The number of fails beside *Check* in the navigation. */
   fails?: Fails
 }
 
-/** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
+/** The page to open after an action, such as `payments?status=failed` or '' for home, and the banner that it shows. */
 export type Next = { to: string; done?: Done }
 
-/** The most characters of the address of a form. A longer one loses its query. */
+/** The most characters of the address of the next page. A longer address loses its query. */
 const LONGEST_NEXT = 2_048
 
-/** A cookie names the banner, and the page `to` deletes it: a reload or an address does not show it again. */
+/** A cookie names the banner. The page `to` deletes the cookie, so that a reload does not show the banner again. */
 export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
   if (done) {
     const value = [done.code, done.pence, ...to.split('?', 1)].join('.')
@@ -111,7 +111,7 @@ ${narrow ? layout.twoThirds(body) : body}`
   return sendHtml(reply, status ?? (errors ? 400 : 200), document)
 }
 
-/** Such as ` (2)`, or ` (2 at 08:20:31)` of a number that may be another by now. */
+/** Such as ` (2)`, or ` (2 at 08:20:31)` for a number that may have changed since. */
 function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
   if (at !== undefined) return ` (${fails} at ${ui.shortTime(at, now, 'seconds')})`
   return fails > 0 ? ` (${fails})` : ''
@@ -129,7 +129,7 @@ function navigation(
     href: addressOf(section.pages[0]?.path),
     current: isCurrent(section),
   }))
-  // The pages of a test account may have been opened with the key of its parent.
+  // A page of a test account may belong to the session of its parent: then the form must not name an account.
   const signOut = ui.postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
@@ -149,7 +149,7 @@ ${group.pages.map(
 }`
 }
 
-/** The page of a form is at its address or one level above. */
+/** Leads to the page to sign in, and then back to the page of the form: at the form's address or one level above. */
 export function sendSignedOut(
   context: ConsoleContext,
   request: FastifyRequest,
@@ -179,8 +179,8 @@ export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => 
 })
 
 /**
- * The page that reports that the browser has signed in to another account since it opened the page of the form, or the
- * page that it looks at. Nothing may be done then.
+ * The page that refuses a request because the browser has signed in to another account since it opened the page from
+ * which the request came (with a form, or by the script of a live page). undefined if the account is the same.
  */
 export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
@@ -242,7 +242,7 @@ export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
 
-/** Seconds within which the next page has to be opened. */
+/** Seconds within which the next page must be opened to show the banner. */
 const SECONDS = 60
 
 function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {

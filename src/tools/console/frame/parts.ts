@@ -26,7 +26,7 @@ export const code = (text: Part): Html => html`<code class="farthing-code">${tex
 /** A command of Farthing, as it must be typed where the service was started. */
 export const command = (line: string): Html => code(asTypedHere(line))
 
-/** Where scripts run it has a button to copy it. */
+/** Code with a button to copy it, where scripts run. */
 export const copied = (name: string, text: string): Html =>
   html`<code class="farthing-code" data-copy="${name}">${text}</code>`
 
@@ -37,22 +37,22 @@ export const nameOfKey = (key_id: string): string =>
 export const untrusted = (text: string): Html =>
   html`<bdi class="farthing-text">${text.split(OPTION).map((part, i) => (i % 2 ? unbroken(part) : part))}</bdi>`
 
-/** An option of a command, which a browser would break behind its hyphens. */
+/** An option of a command, which a browser would break after its hyphens. */
 const OPTION = /(?<=\s)(--[a-z-]{0,20})/
 
-/** A payment by its reference and the tail of its identifier, which stays on one line; the identifier where it is gone. */
+/** A payment by its reference and the unbroken end of its identifier, or if it is gone by the whole identifier. */
 export const paymentPart = (payment_id: string, reference?: string): Html =>
   reference === undefined
     ? untrusted(payment_id)
     : html`${untrusted(reference)} ${unbroken(`…${payment_id.slice(-6)}`)}`
 
-/** A sentence for a switch that a browser cannot set. `what`: the actions that it would allow. */
+/** Says how to switch control on, which a browser cannot do. `what` names the actions that control would allow. */
 export const controlIsOff = (what: string): Html =>
   paragraph(
     html`${what}, once control is on. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`,
   )
 
-/** The parts with the separator between them, without those that print nothing. */
+/** The parts that are not empty, with the separator between them. */
 export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
   html`${parts.filter(Boolean).map((part, i) => html`${i > 0 && separator}${part}`)}`
 
@@ -60,7 +60,7 @@ export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
 export const counted = (count: number, noun: string): string =>
   `${inDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
-/** The empty state of a list: one sentence, with the one thing to do if there is one, which may be a link to `path`. */
+/** The text of an empty list: one sentence, with the one thing to do if there is one, as a link if `path` is set. */
 export function emptyState(
   { hasEnded, root }: { hasEnded?: boolean | undefined; root: string },
   sentence: string,
@@ -73,7 +73,7 @@ export function emptyState(
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 
-/** `16:15` if it is of the day of `now`, otherwise `2026-09-14 16:15`; with seconds if asked for. */
+/** `16:15` for a time on the day of `now`, otherwise `2026-09-14 16:15`; with `seconds` also the seconds. */
 export function shortTime(at: number, now: number, seconds?: 'seconds'): string {
   const [day = '', time = ''] = iso(at).split('T')
   const clock = time.slice(0, seconds ? 8 : 5)
@@ -84,7 +84,7 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 
-/** Such as `Monday 14 September 2026`. By hand, because Intl takes 50 ms for its first day, at one go. */
+/** Such as `Monday 14 September 2026`. Without Intl, which blocks the event loop for 50 ms to print its first day. */
 export function dayName(at: number): string {
   const day = new Date(at)
   return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`
@@ -102,7 +102,7 @@ export const briefTime = (ms: number, now: number): Html =>
 
 export const timeOfDay = (ms: number): Html => timeAs(ms, partsOfTime(ms)[1])
 
-/** Without its milliseconds, which are in the title. */
+/** The day, and the time of day without its milliseconds, which are in the title. */
 const partsOfTime = (ms: number) => [iso(ms).slice(0, 10), iso(ms).slice(11, 19)] as const
 
 const timeAs = (ms: number, text: Part, more?: Part): Html =>
@@ -124,8 +124,8 @@ export const ACCOUNT_HEADER = 'farthing-account'
 export const ACCOUNT_FIELD = 'account'
 
 /**
- * A form with an effect: it refuses another account than that of its page, see otherAccount. The account is undefined
- * where that does not matter.
+ * A form that changes something. It names the account of its page, so that otherAccount can refuse another one. The
+ * account is undefined where any account will do.
  */
 export const postForm = (
   account: Account | undefined,
@@ -136,13 +136,13 @@ export const postForm = (
 ${account && html`${hidden(ACCOUNT_FIELD, account.name)}\n`}${content}
 </form>`
 
-/** Bytes or text as they are. Where scripts run it has a button to copy it. */
+/** Bytes or text, unchanged, with a button to copy them where scripts run. */
 export const listing = (label: string, text: string): Html =>
   html`<pre class="farthing-listing" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
 
 export type SummaryValues = Readonly<Record<string, string | Html | false | undefined>>
 
-/** Rows of a summary list, without empty ones. Each has its key as element id, behind the prefix. */
+/** Rows of a summary list, without empty ones. The element id of a row is the prefix and then its key. */
 export const summaryRows = (prefix: string, values: SummaryValues): SummaryRow[] =>
   Object.entries(values).flatMap(([key, value]) => {
     const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
@@ -152,7 +152,7 @@ export const summaryRows = (prefix: string, values: SummaryValues): SummaryRow[]
 type Cell<Item> = (item: Item) => Part
 type LookOfColumn<Item> = Omit<Column, 'text'> & { cell: Cell<Item> }
 
-/** The cells of an item, by the headings of their columns. A column without a cell is left out. */
+/** The cells of an item, by the headings of their columns. A column that is false or undefined is left out. */
 export type Columns<Item> = Readonly<
   Record<string, Cell<Item> | LookOfColumn<Item> | false | undefined>
 >
@@ -163,13 +163,13 @@ export const numeric = <Item>(cell: Cell<Item>): LookOfColumn<Item> => ({ cell, 
 
 type WideTable<Item> = Pick<Table, 'caption' | 'showsCaption'> & {
   columns: Columns<Item>
-  /** The items are in the order of these times, and stand below headings of their days. */
+  /** The time of an item, where times sort the items. Each day then has a heading. */
   at?: (item: Item) => number
-  /** Replaces the cells of an item. */
+  /** A note that replaces the cells of an item. */
   noteOf?: (item: Item) => Part
 }
 
-/** A table that scrolls sideways where it is too wide, and has a card for each row on a phone. The live notice leaves it alone while the focus is inside. */
+/** A table that scrolls sideways where it is too wide, and has a card for each row on a phone. */
 export function wideTable<Item>(
   items: readonly Item[],
   { caption, showsCaption, columns, at, noteOf }: WideTable<Item>,
@@ -202,7 +202,7 @@ const statusColours: Record<string, TagColour> = {
   cancelled: 'grey',
 }
 
-/** The status of a payment. Its word says as much as its colour. */
+/** The tag of a payment's status. The word alone says as much as the colour. */
 export const statusTag = (status: string): Html => tag(status, statusColours[status])
 
 /** Such as `£5.50 of £14.50 refunded`. */
@@ -226,7 +226,7 @@ const deliveries: Record<
   'not listening': ['not listening', 'grey', '–', 'open'],
 }
 
-/** The names on pages, in the order in which they are counted. */
+/** The names of the statuses on pages, in the order in which pages list their counts. */
 export const deliveryNames = new Map(
   Object.entries(deliveries).map(([status, [name]]) => [status, name]),
 )
@@ -244,9 +244,9 @@ export const unbroken = (part: Part): Html => html`<span class="farthing-nowrap"
 
 export type Mark = {
   status: ShownDelivery
-  /** Read out, and shown when the pointer is on the mark. */
+  /** Screen readers read it out, and the pointer shows it. */
   text: string
-  /** Read out after it. Somebody else may have written it. */
+  /** Screen readers read it out after `text`. Somebody else may have written it. */
   detail: string
   href?: string | undefined
 }

@@ -13,13 +13,13 @@ import type { ToolContext } from '../../context.ts'
 
 type Entry = { path: string; text: string }
 
-/** An entry of the navigation, and the pages below it; it leads to the first. */
+/** An entry of the navigation with its pages. It leads to the first of them. */
 export type Section = {
   text: string
   pages: readonly Entry[]
   /** Pages outside the console, by their paths. */
   others?: readonly Entry[]
-  /** Whether the entry has the number of fails of the check. */
+  /** Whether the entry shows the number of fails of the check. */
   isCounted?: true
 }
 
@@ -37,15 +37,15 @@ export type Visit = {
   config: Config
   sections: readonly Section[]
   /**
-   * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
-   * `/console/a/NAME/` of a test account.
+   * The beginning of relative links to pages of the account. It leads from the address of this page to `/console/`, or
+   * for a test account to `/console/a/NAME/`.
    */
   root: string
-  /** The relative address of the home page. It has no slash at its end, as in the links that lead to it. */
+  /** The relative address of the home page, without a slash at its end. */
   home: string
-  /** Leads to the front page, without a slash at its end. */
+  /** The relative address of the front page of the service, without a slash at its end. */
   site: string
-  /** `/console` or `/console/a/NAME`. */
+  /** `/console`, or for a test account `/console/a/NAME`. */
   base: string
   addresses: Addresses
   /** undefined on the pages where nobody is signed in. */
@@ -54,7 +54,7 @@ export type Visit = {
   hasEnded?: boolean | undefined
 }
 
-/** A request by a person who is signed in, and the service that answers it. */
+/** A visit by somebody who is signed in. */
 export type AccountVisit = Visit & {
   context: ConsoleContext
   account: Account
@@ -64,8 +64,8 @@ export type AccountVisit = Visit & {
 }
 
 /**
- * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
- * request's path leads one level down.
+ * Links are relative, so that the console works at every address of the service. Each slash of the request's path below
+ * `/console` is one level.
  */
 function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
   const [path = ''] = originalUrl.split('?', 1)
@@ -77,11 +77,11 @@ function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' |
   return { root, home: `${root}../${name}`, site: `${root}${inside ? '../../..' : '..'}`, base }
 }
 
-/** The pages of a test account, below the root of its parent's. */
+/** The address of a test account's pages, relative to the root of its parent's pages: `a/NAME`. */
 export const insideOf = (account: Pick<Account, 'name'>): string =>
   `a/${encodeURIComponent(givenName(account))}`
 
-/** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
+/** The visit as if outside a test account: its links begin at `/console`, where the pages to sign in are. */
 export const outside = (visit: Visit): Visit =>
   visit.base === '/console'
     ? visit
@@ -112,7 +112,7 @@ export function accountVisitOf(request: FastifyRequest, context: ConsoleContext)
   return { ...visitOf(request, context), context, account, ...times, hasEnded }
 }
 
-/** The named parameters of the query. Missing, repeated and unusable ones are ''. */
+/** The named parameters of the query. A missing, repeated or unusable parameter is ''. */
 export function textsIn<Name extends string>({ request }: Visit, names: readonly Name[]) {
   const query = request.query as Record<string, unknown> // Fastify types it as unknown
   const read = names.map(name => {
@@ -122,7 +122,7 @@ export function textsIn<Name extends string>({ request }: Visit, names: readonly
   return Object.fromEntries(read) as Record<Name, string> // each name was read
 }
 
-/** An address of the console without the leading `/console/`; undefined if no page can have it, or without a header. */
+/** An address of the console without the leading `/console/`; undefined if no page can have this address. */
 export function pageOfAddress(url: string): string | undefined {
   const [, path = '', query = ''] = /^([^?]*)(?:\?([!-~]*))?$/.exec(url) ?? []
   const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
@@ -130,7 +130,7 @@ export function pageOfAddress(url: string): string | undefined {
   return query ? `${page}?${query}` : page
 }
 
-/** Leads to the page to sign in, and from there back to `page`. */
+/** The address of the page to sign in, which leads back to `page` afterwards. */
 export const signInFirst = (page: string | undefined): string =>
   page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
 
@@ -145,7 +145,7 @@ export function pageAddress(page: string, parameters: Record<string, string | un
 /** The error for something that is unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
-/** Throws `notFound` where there is nothing. */
+/** Returns the thing; throws `notFound` if it is undefined. */
 export function existing<Thing>(thing: Thing | undefined): Thing {
   if (thing === undefined) throw notFound()
   return thing

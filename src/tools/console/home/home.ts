@@ -33,7 +33,7 @@ import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { addressOfGroup, readRefusals, refusedKeysPart, requestLine } from '../requests/list.ts'
 
-/** Payments of one status that are counted, so that a million of them cost no more than these. */
+/** The most payments of one status that are counted, so that a million of them cost no more. */
 const MOST_COUNTED = 1_000
 
 export const home = definePage({
@@ -73,7 +73,7 @@ ${ui.paragraph(ui.link(`${visit.site}/docs`, 'API documentation'))}`,
   },
 })
 
-/** The newest exchange and the newest payment: what changes anything on the page is one of them. */
+/** The newest exchange and the newest payment. Each change of the page comes with a change of one of the two. */
 async function newestOf({ context: { database }, account, now }: AccountVisit) {
   const { room } = account
   const [exchange_id, [payment]] = await Promise.all([
@@ -113,13 +113,13 @@ ${[...counts].map(
 ${ui.paragraph(html`Those of the last ${daysKept(account.behaviour)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
-/** Webhooks that are looked at, and failed messages of each. */
+/** The most webhooks whose failed messages are read, and the most such messages of each. */
 const MOST_WEBHOOKS = 20
 const MOST_FAILED = 50
 
-/** One matter. `help` are buttons that lead to what helps, or do it. */
+/** One matter that needs attention. The buttons in `help` lead to a page that helps, or do something about it. */
 type Line = { text: Html; help: Help[] }
-/** `posts` are the fields of a form; without it the button is a link. */
+/** `posts` has the hidden fields of a form; without `posts` the button is a link. */
 type Help = { text: string; href: string; posts?: Record<string, string> }
 
 async function readAttention(visit: AccountVisit, fails: Fails) {
@@ -149,7 +149,7 @@ const helpPart = ({ account, hasEnded }: AccountVisit, { text, href, posts }: He
   return !hasEnded && ui.postForm(account, href, [fields, button({ id, text, secondary: true })])
 }
 
-/** A line for the failed messages of one webhook that ended alike. */
+/** A line for each webhook and each result with which its messages failed. */
 async function failedLines({ context, account, now, wall, root }: AccountVisit): Promise<Line[]> {
   const { database } = context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
@@ -198,7 +198,7 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
-/** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
+/** A line for each of the newest groups of refused requests that are alike, and the number of all groups. */
 async function refusedLines(visit: AccountVisit) {
   const { context, now, wall, root } = visit
   const since = firstMinute(wall)
@@ -224,7 +224,7 @@ async function refusedLines(visit: AccountVisit) {
   return { lines, total }
 }
 
-/** Units of the picture, which is as wide as there is room. */
+/** In units of the picture, which the browser scales to the room that it has. */
 const WIDTH = 600
 const HEIGHT = 120
 const GAP = 6
@@ -255,7 +255,7 @@ ${minutes.map((minute, i) => bar(minute, i, most))}</svg>
 <p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span> ${most > 0 && html`<span>at most ${inDigits(most)} a minute</span>`}</p>`
 }
 
-/** The refused part is at the foot, and narrower, so that it can be told without its colour. */
+/** The part of the refused requests is at the foot and narrower, so that people can tell it apart without colour. */
 function bar({ from, requests, refused }: Minute, position: number, most: number): Html {
   const width = WIDTH / MINUTES
   const height = (count: number) => (count === 0 ? 0 : Math.max(3, (count / most) * (HEIGHT - 4)))

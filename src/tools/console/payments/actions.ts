@@ -1,4 +1,4 @@
-/** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
+/** The actions on the page of a payment: a row for each, with its button, the condition for it, and its effect. */
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { allows } from '../../../pay/payments/advance.ts'
@@ -26,17 +26,17 @@ type Path = (typeof paths)[number]
 
 export const AMOUNT = 'amount'
 
-/** undefined where the state of the payment did not allow it any more. */
+/** undefined if the state of the payment no longer allowed the action. */
 type Outcome = Done | Typed | undefined
 
 export type PaymentAction = {
   path: Path
   button: string
-  /** Which of the actions of its path it is. */
+  /** Distinguishes the actions with the same path. */
   end?: End
-  /** `isHeld`: one of its refunds waits for somebody to end it. */
+  /** `isHeld`: whether a plan holds one of the payment's refunds. */
   when: (payment: Payment, isHeld: boolean) => boolean
-  /** The state that it leads to. */
+  /** The status to which it leads. */
   to: (payment: Payment) => Status
   run: (visit: PageVisit, payment: Payment) => Promise<Outcome>
 }
@@ -46,10 +46,10 @@ const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
   isOpen(payment) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
-/** Its charge is due soon, or a plan holds it. */
+/** Whether the payment's charge is due soon, or held by a plan. */
 const isCharged = isOpenIn('agreement')
 const isSubmitted = (payment: Payment): boolean => statusOf(payment) === 'submitted'
-/** Its capture is due soon, or a plan holds it. */
+/** Whether the payment's capture is due soon, or held by a plan. */
 const isUncaptured = (payment: Payment): boolean => allows(payment, 'confirm_capture')
 
 /** The endings of an open payment, of its capture, and of refunds that are held. */
@@ -65,7 +65,7 @@ const ends = {
 } as const satisfies Record<string, [wanted: Completion, status: Status, code: Code]>
 type End = keyof typeof ends
 
-/** Where an end leads, and the banner that says so. */
+/** The status to which an end leads, and the banner that says so. */
 export const endOf = ({ given }: Payment, end: End): { to: Status; code: Code } => {
   const [, to, code] = ends[end]
   const waits = end === 'success' && given.delayed_capture
@@ -87,7 +87,7 @@ const ending = (end: End, when: PaymentAction['when'], button: string): PaymentA
   },
 })
 
-/** What the API does too. */
+/** A capture or a cancel, as through the API. */
 const moving = (path: 'capture' | 'cancel', to: Status, button: string): PaymentAction => ({
   path,
   button,
@@ -100,7 +100,7 @@ const moving = (path: 'capture' | 'cancel', to: Status, button: string): Payment
       context => moveOf(context, account, payment_id, path),
     )
     if (!result?.moved) return undefined
-    // Under govuk-pay the capture only follows.
+    // Not `captured`: under govuk-pay the capture follows the success.
     return { code: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
   },
 })
@@ -133,7 +133,7 @@ export const paymentActions: readonly PaymentAction[] = [
   },
 ]
 
-/** Leads back to the page of the payment, with a banner that says what happened. */
+/** Runs an action, and leads back to the page of the payment, with a banner that says what happened. */
 export async function perform(
   visit: PageVisit,
   path: Path,
@@ -143,7 +143,7 @@ export async function perform(
   const alike = paymentActions.filter(
     action => action.path === path && (action.end === undefined || action.end === end),
   )
-  // The page has a button for each.
+  // No button of the page sends such a form.
   if (alike.length === 0) throw pageFault(400)
   const action = alike.find(({ when }) => when(payment, true))
   const outcome = await action?.run(visit, payment)
@@ -152,7 +152,7 @@ export async function perform(
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
 
-/** Runs and records what a person does here. `detail` is what it was, as a query. */
+/** Runs and records an action of the console. `detail` returns its details as a query: `refund_id=...`. */
 export const act = <Result>(
   context: ToolContext,
   operation: ActionName,

@@ -1,4 +1,4 @@
-/** Making a payment on a page: its form becomes the body of the API's own create. And the page to which its user returns. */
+/** The page that makes a payment: its form becomes the body of the API's create. And the page to which users return. */
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
@@ -41,7 +41,7 @@ export const newPayment = definePage({
   actions: { create },
 })
 
-/** The page to which its user returns. Who pays is seldom who has signed in here. */
+/** The page to which the user of such a payment returns. That user has seldom signed in to the console. */
 export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',
@@ -57,18 +57,18 @@ ${!visit.hasEnded && ui.paragraph(ui.link(`${visit.root}payments/new`, 'Make ano
       : returned(visit),
 })
 
-/** The same whether there is such a payment or not. */
+/** The content for a user who has not signed in. It is the same whether the payment exists or not. */
 function returned({ request, site }: Visit): Html {
   const page = pageOfAddress(request.originalUrl)
   return html`${ui.paragraph('The service that made the payment knows its result.')}
 ${ui.paragraph(ui.link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
-/** A payment that is made in a state, with the code of the endpoints that lead there. */
+/** A ready-made payment. The code of the endpoints that lead to its state brings it there. */
 type Ready = {
   text: string
   scenario: Choice
-  /** What its form has beside what the fields have at first. */
+  /** The fields of its form that differ from the defaults. */
   fields?: Readonly<Record<string, string>>
   refunded?: boolean
 }
@@ -133,7 +133,7 @@ const choices: FormFields = {
   },
 }
 
-/** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
+/** The body for the API, without an amount if none can be read. `back` is the return URL of a form that names none. */
 function bodyIn(form: URLSearchParams, back: string): Json {
   const text = (name: string) => textIn(form, name)
   const mode = form.get('mode')
@@ -160,7 +160,7 @@ const aliases = {
   capture: 'scenario',
 }
 
-/** How a payment ends, if nobody decides it on its page. No field while control is off. */
+/** The field for how a payment ends, if nobody decides it on its page. There is no field while control is off. */
 export function scenarioField(
   { account, config }: AccountVisit,
   about: 'Payment' | 'Charge',
@@ -218,7 +218,7 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
   const offer = offersTo(behaviour).get(visit.form.get('scenario') ?? '')
   const planned = ready || !visit.config.control ? undefined : offer?.plan
   const fields = { ...main, ...prefilled, scenario }
-  /** As the API does, but that the page of the console to which a user returns may be at http. */
+  /** Reads as the API does, except that the page of the console to which a user returns may have an http address. */
   const read = (body: Json) => {
     const fields = readNewPayment(body, behaviour)
     const { host, hostname } = new URL(back)
@@ -235,7 +235,7 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
   )
 }
 
-/** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
+/** Runs the API's own create, then the steps of a ready-made payment. No plan of the account acts on the payment. */
 async function makePayment(
   { context, account, addresses }: AccountVisit,
   { fields, scenario: applied }: { fields: NewPayment; scenario: Scenario | undefined },
@@ -261,7 +261,7 @@ async function makePayment(
       const result = await carryOut(context, account, payment, { scenario })
       const overtaken = !result?.moved
       if (overtaken || !refunded) return { payment, overtaken }
-      // Its capture is due later, and a refund needs it.
+      // A refund needs the capture, which would be due later.
       if (allows(result.payment, 'confirm_capture'))
         await moveOf(context, account, payment.payment_id, 'confirm_capture')
       const { payment_id } = payment
@@ -284,7 +284,7 @@ function codeOf(payment: Payment, ready: Ready | undefined): Code {
   return status === 'success' ? 'succeeded' : status === 'error' ? 'error' : 'charged'
 }
 
-/** The page to which users of the console's payments return, at the address at which the browser has the console. */
+/** The URL to which users of the console's payments return, on the host at which the browser opened the console. */
 export function backAddress({ request, config, addresses, base }: AccountVisit): string {
   const { host } = askedFor(request, config)
   const site = [addresses.pages, addresses.api].find(address => new URL(address).host === host)

@@ -104,7 +104,7 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
-/** Of a long timeline so many lines of its beginning and of its end, so that the page stays below 400 KB. */
+/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 400 KB. */
 const FIRST_LINES = 50
 const LAST_LINES = 200
 
@@ -114,7 +114,7 @@ const LAST_REFUNDS = 50
 const linesOf = ({ messages, missing }: Step): number =>
   1 + messages.length + Math.min(missing.length, MOST_NAMED)
 
-/** The first steps that have so many lines together, and one at least. */
+/** The first steps that have at most `lines` lines together, but at least one step. */
 function firstOf(steps: readonly Step[], lines: number): Step[] {
   let sum = 0
   return steps.filter((step, i) => {

@@ -79,7 +79,7 @@ const references = (filter: PaymentFilter): string =>
     ? `A whole reference is looked for among all payments, a part of one among ${scope(filter)}.`
     : `A whole reference is looked for among all payments, the beginning of one among the newest ${inDigits(MOST_BEGINNINGS)}, and a part from its middle among the newest ${inDigits(MOST_SEARCHED)}.`
 
-/** Where it was looked, for a search that does not look through all payments. */
+/** Says which payments were searched, if a search does not look through all of them. */
 function scopeOf(filter: PaymentFilter): Html | false {
   const { sought, refunded } = filter
   if (!sought && !refunded) return false
@@ -88,7 +88,7 @@ function scopeOf(filter: PaymentFilter): Html | false {
   )
 }
 
-/** No results: what was searched, and what the field understands. */
+/** The text for a list without results: the search, and the values that the field understands. */
 const noMatch = (visit: Visit, filter: PaymentFilter): Html =>
   html`${ui.paragraph('There are no results for the filters you used.')}
 ${ui.paragraph(html`Searched: ${ui.joined(searched(visit, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
@@ -169,7 +169,7 @@ async function read(visit: Visit) {
 
 type Data = NonNullable<Awaited<ReturnType<typeof read>>>
 
-/** The page of what has this identifier; undefined if the account has no such thing. */
+/** The page of the thing whose identifier was searched for; undefined if the account has no such thing. */
 async function pageOfId({ context, account, now, values }: Visit): Promise<string | undefined> {
   const { database } = context
   const { room } = account
@@ -258,7 +258,7 @@ export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTabl
     },
   })
 
-/** A failure leads to its message, which says why. */
+/** The deliveries of a payment by status. A failure leads to its message, whose page says why it failed. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
   const parts = [...ui.deliveryNames].flatMap(([status, name]) =>

@@ -1,4 +1,4 @@
-/** The picture of a payment: its states along a line, each with what can be done to reach it, and what each webhook was told. */
+/** The picture of a payment: its states in a line, the buttons for what can come next, and each webhook's messages. */
 
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds, plainPounds } from '../../../core/money.ts'
@@ -68,7 +68,7 @@ const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
 `
 
-/** Where its user pays an open payment, or confirms it. */
+/** The link to the hosted page where the user pays an open payment, or confirms it. */
 const paymentPageLink = ({ addresses, hasEnded }: AccountVisit, payment: Payment): Html | false =>
   !hasEnded &&
   (isPayable(statusOf(payment)) || statusOf(payment) === 'submitted') &&
@@ -99,7 +99,7 @@ function refundField(payment: Payment, refused: Typed | undefined): Html {
 
 const MOST_SHOWN = 10
 
-/** Of each webhook, the newest. */
+/** The most messages to one webhook that have a mark: the newest. */
 const MOST_MARKS = 20
 
 export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {

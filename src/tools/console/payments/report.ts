@@ -1,4 +1,4 @@
-/** A payment to be handed to somebody else: as a few lines of text, or all of it as JSON. */
+/** A payment to hand to somebody else: a summary of a few lines, or everything as JSON. */
 
 import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
@@ -13,7 +13,7 @@ import { sentAgainText } from '../frame/message-attempts.ts'
 import type { Rows, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
-/** Lines about steps in a summary: the first and the newest of them. */
+/** The lines about steps in a long summary: how many of the first, and how many of the newest. */
 const FIRST_LINES = 3
 const LAST_LINES = 7
 
@@ -22,7 +22,7 @@ export function summary(payment: Payment, steps: readonly Step[], link: string):
   const state = stateOf(payment)
   const { amount, reference } = payment.given
   const listed = steps.filter(isOfInterest)
-  // A step has one line at least, so only the lines of these are made.
+  // Each step has at least one line, so no more steps than lines are printed.
   const first = listed.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
   const last = listed.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
   const left = listed.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
@@ -38,7 +38,7 @@ export function summary(payment: Payment, steps: readonly Step[], link: string):
   ].join('\n')
 }
 
-/** Why messages failed that are not accepted yet. */
+/** Why the messages of a step failed, without messages that were accepted since. */
 const causesOf = ({ messages }: Step): string[] =>
   messages.flatMap(({ attempts, again }) => {
     const ending = attempts.at(-1)?.ending
@@ -48,11 +48,11 @@ const causesOf = ({ messages }: Step): string[] =>
 const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
   events.length + refunds.length + messages.length > 0 || exchange?.refused === true
 
-/** How many `linesOf` returns. */
+/** The number of lines that `linesOf` returns. */
 const countLines = ({ events, refunds, messages }: Step): number =>
   1 + Math.min(events.length, 1) + refunds.length + messages.length
 
-/** Texts of others are spelled as on the page, so that none begins a line or turns one around. */
+/** Control characters in texts of others are written out, so that none begins a line or turns one around. */
 function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
   const last = events.at(-1)
   const effects = [
@@ -76,12 +76,12 @@ function requestOf(exchange: Exchange | undefined): string {
   return [method, path, '→', status ?? 'no response', code, field].filter(Boolean).join(' ')
 }
 
-/** Bytes of a report, so that it can be attached anywhere. */
+/** The most bytes of a report, so that it can be attached anywhere. */
 const MOST_BYTES = 256 * 1024
 
 /**
- * All that is known about a payment. Recorded exchanges were masked when they were written; `masked` is the payment with
- * its token masked. It has at most 256 KiB: what is too much is left out, the bodies first, then the newest exchanges.
+ * Everything known about a payment, as JSON of at most 256 KiB. Recorded exchanges were masked when they were written;
+ * `masked` is the payment with its token masked. If there is too much, bodies are left out, then the newest exchanges.
  */
 export function report({ exchanges, messages, refunds, webhooks }: Rows, masked: object): string {
   const mask = createMask([])
@@ -99,7 +99,7 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
       return { webhook_id, description, callback_url, status, subscriptions }
     }),
   }
-  // With the spaces of its place in the report.
+  // Includes the indents that the part has at its place in the report.
   const size = (part: unknown) => Buffer.byteLength(JSON.stringify([[part]], null, 2))
   let left = MOST_BYTES - size(rest) - OF_LEFT_OUT * exchanges.length
   const listed = exchanges.map(withoutBodies).filter(exchange => {
@@ -119,7 +119,7 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
 
 const MOST_MESSAGES = 100
 
-/** Bytes that say of both bodies of an exchange how long they are. */
+/** Bytes that name the lengths of both bodies of an exchange, in place of the bodies. */
 const OF_LEFT_OUT = 150
 
 function withoutBodies(exchange: Exchange) {

@@ -16,7 +16,7 @@ import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
-/** `hasWebhooks`: the account has or had any. */
+/** `hasWebhooks`: whether the account has, or had, a webhook. */
 type Timeline = AccountVisit & { payment: Payment; steps: readonly Step[]; hasWebhooks: boolean }
 
 const origins: Record<NonNullable<Payment['origin']>, string> = {
@@ -27,7 +27,7 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
   control: 'This payment was made with POST /control/payments.',
 }
 
-/** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
+/** Each day has a heading and a list. The lists name their role, because Safari drops it where there are no markers. */
 export function timelineView(timeline: Timeline): Html {
   const { origin } = timeline.payment
   const causesAbove = new Set<string>()
@@ -113,7 +113,7 @@ const reasons: Record<FailureCode, string> = {
   P0050: 'the provider had an error',
 }
 
-/** Why the payment ended as it did; undefined where that needs no reason. */
+/** Why the payment ended as it did; undefined for an event without a code. */
 export const reasonFor = ({ code }: PaymentEvent): string | undefined =>
   code && `${code} (${reasons[code]})`
 
@@ -156,7 +156,7 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
   return html`${ui.untrusted(attempts[0]?.ending.result ?? '')}${ui.joined(times, ',')}`
 }
 
-/** Why they failed. It stands once for each webhook: `causesAbove` has what stands above. */
+/** Why the attempts failed. Each cause is shown once for each webhook: `causesAbove` has the causes shown already. */
 function causeView(
   root: string,
   { message_id, webhook_id }: ShownMessage['message'],

@@ -1,4 +1,4 @@
-/** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
+/** Everything that happened to one payment, by time: `rowsOf` reads the rows, the pure `timelineOf` makes the steps. */
 
 import { timeOf } from '../../../core/ids.ts'
 import { eventsOfMove } from '../../../pay/differences/messages.ts'
@@ -60,7 +60,7 @@ export function timelineOf(rows: Rows): Step[] {
     .filter(exchange => exchange.kind !== 'out' || (exchange.by_hand && !isCopy(exchange)))
     .map(exchange => recordedStep(exchange, rows, known))
   const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
-  // The sort is stable: of what began at once, that without a request comes first.
+  // The sort is stable: of steps with the same time, one without a request comes first.
   const ordered = steps.toSorted((a, b) => a.at - b.at)
   return foldReads(ordered.map(step => ({ ...step, missing: missingOf(step, rows) })))
 }
@@ -81,7 +81,7 @@ function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Know
   }
 }
 
-/** The response to a refund, and an action that refunded, name it. */
+/** The identifier of the refund that an exchange made: in its response, or for an action in its query. '' for none. */
 function refundNamed({ operation, kind, query, response_body }: Exchange): string {
   const isOfRefund = operation === ('refundPayment' satisfies ActionName)
   const text = kind === 'action' ? query : isOfRefund && response_body?.text
@@ -89,7 +89,7 @@ function refundNamed({ operation, kind, query, response_body }: Exchange): strin
   return refund_id
 }
 
-/** What no recorded request has caused: a step for each time at which the payment changed. */
+/** The steps that no recorded request has caused: one for each time at which the payment changed. */
 function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], recorded: Drawn[]) {
   const hasStep = new Set(
     recorded.flatMap(step => [step.events, step.refunds, step.messages].flat()),
@@ -109,7 +109,7 @@ function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], r
   return [...steps.values()]
 }
 
-/** The event types that a step has sent messages about, if anybody wanted them. */
+/** The event types about which a step sends messages to the webhooks that subscribe to them. */
 function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[] {
   const [first, to] = [events[0], events.at(-1)]
   const previous = first && payment.events[payment.events.indexOf(first) - 1]
@@ -124,7 +124,7 @@ function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[]
 
 function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
   const types = eventTypesOf(step, payment)
-  // A test message goes to one webhook.
+  // A test message goes to one webhook, so the others miss nothing.
   if (types.length === 0 || payment.origin === 'test message') return []
   return webhooks.flatMap(webhook => {
     const missed = types.filter(
@@ -146,7 +146,7 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
   return status === 'INACTIVE' ? 'deactivated' : 'not subscribed at that time'
 }
 
-/** Equal reads between two other steps become one. */
+/** Equal reads between two other steps become one, whose `more` counts the others. */
 function foldReads(steps: Step[]): Step[] {
   const firsts = new Map<string, Step>()
   return steps.filter(step => {
@@ -163,13 +163,13 @@ function foldReads(steps: Step[]): Step[] {
   })
 }
 
-/** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account. */
+/** The most exchanges and refunds of a payment, and the most webhooks of its account, from which a timeline is made. */
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
 /**
- * What the timeline is made of: rows of one payment, and the webhooks of its account. `exchanges` are in the order in
- * which they began; of equal reads between two changes only the first, and `folded` has how many followed it.
+ * Reads the rows of one payment, and the webhooks of its account. `exchanges` are in the order in which they began. Of
+ * equal reads between two changes they have only the first, and `folded` counts the others by its identifier.
  */
 export async function rowsOf(
   { context, account: { room } }: Pick<AccountVisit, 'context' | 'account'>,
@@ -178,7 +178,7 @@ export async function rowsOf(
   const { database } = context
   const { payment_id } = payment
   const key = { room, payment_id }
-  // These change nothing: a client may read a payment a thousand times.
+  // The operations that change nothing: a client may read a payment a thousand times.
   const operations = context.operations
     .filter(({ method, area }) => method === 'GET' && area === 'api')
     .map(({ operationId }) => operationId)
@@ -193,7 +193,7 @@ export async function rowsOf(
   const folded = foldOutlines(reads, changes)
   const ids = folded.keys().toArray().slice(0, MOST_EXCHANGES)
   const shown = ids.length > 0 ? await exchangesOfPayment(database, key, { ids }, oldest) : []
-  // Their identifiers are made when they are written, which may be on several instances.
+  // The identifiers alone do not sort them: several instances may make these, when they write the exchanges.
   const ordered = [...changes, ...shown].toSorted(
     (a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1),
   )
@@ -201,8 +201,8 @@ export async function rowsOf(
 }
 
 /**
- * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
- * their order.
+ * Folds equal reads between two changes into the first of them. Returns how many followed it, by its identifier. Reads
+ * and changes are in the order of their identifiers.
  */
 function foldOutlines(reads: readonly Outline[], changes: readonly Exchange[]) {
   const folded = new Map<string, number>()

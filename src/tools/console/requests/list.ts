@@ -1,4 +1,4 @@
-/** The list of requests: refusals in groups, then all of them, with what was only counted between. */
+/** The page of requests: refusals in groups, then all requests, with gaps for requests that were only counted. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
@@ -56,10 +56,10 @@ type Show = keyof typeof shows
 
 const LAST_MINUTES = '5'
 
-/** Milliseconds within which a request is written after it began. */
+/** The most milliseconds from the beginning of a request until it is recorded. */
 const WRITTEN_LATER = 2_000
 
-/** `code`, `field` and `told` are those of a group of refusals. */
+/** `code`, `field` and `told` come from the link of a group of refusals. */
 const filters = {
   show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
   operation: { label: 'Operation' },
@@ -106,7 +106,7 @@ function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
   }
 }
 
-/** No results: what was searched, and what the fields that were used understand. */
+/** The text for a list without results: the search, and the values that the fields in use understand. */
 const noMatch = (visit: Visit): Html =>
   html`${ui.paragraph('There are no results for the filters you used.')}
 ${ui.paragraph(html`Searched: ${ui.joined(searched(visit).map(ui.untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
@@ -129,7 +129,7 @@ function searched({ context, values }: Visit): string[] {
   return words.filter(part => part !== '')
 }
 
-/** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
+/** The newest groups of refusals, each with its newest request if kept, and the count of all. `since`: machine time. */
 export async function readRefusals(
   { context: { database }, account: { room } }: AccountVisit,
   { most = 20, since }: { most?: number; since?: number } = {},
@@ -210,21 +210,21 @@ ${oldest && ui.paragraph(html`The record of this account begins at ${ui.time(old
 ${refusedKeysPart(refusedKeys)}`
   },
   /**
-   * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
-   * exchange of any kind: what comes later is newer than the list.
+   * A recorded request never changes, so the list and the groups change only with a newer request. `newest` is the
+   * newest exchange of any kind, so that every later exchange counts as newer than the list.
    */
   async live(visit, since) {
     const { database } = visit.context
     const { room } = visit.account
     if (!isFirst(visit)) return { version: 'older' }
-    // A request that becomes older than the last minutes is no change.
+    // A request that drops out of the last minutes is no change.
     const { text, recordedSince, ...others } = filterOf(visit)
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
     const after = { ...others, after: since }
     const part = { limit: MOST_NEWER, order: 'oldest' } as const
     const [newest, listed, refused, newer] = await Promise.all([
       newestId(database, room),
-      // Only what is newer is searched for the text.
+      // The text is searched for in newer exchanges only.
       text === undefined && newestId(database, room, { ...others, kinds }),
       newestId(database, room, { kinds: KINDS, refused: true }),
       text === undefined
@@ -235,12 +235,12 @@ ${refusedKeysPart(refusedKeys)}`
   },
 })
 
-/** They belong to no account, so whoever has a wrong key finds them nowhere else. */
+/** Counts the requests with a wrong key. They belong to no account, so the console shows them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
   html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${ui.counted(count, 'request')} had no key or one that is not known here.</p>`
 
-/** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
+/** The gaps among the requests of a page, newest first. A gap between two pages is shown on the older page. */
 function gapsAmong(
   database: Database,
   room: string,
@@ -275,7 +275,7 @@ ${ui.wideTable(inOrder([...page.items, ...gaps]), {
 })}
 ${pageLinks(visit, 'Requests', page)}`
 
-/** By the time at which each began, newest first. Adjacent gaps become one. */
+/** Sorts the rows by the time at which each began, newest first. Adjacent gaps become one. */
 function inOrder(exchanges: Exchange[]): Exchange[] {
   const rows: Exchange[] = []
   for (const row of exchanges.sort(byBeginning).reverse()) {

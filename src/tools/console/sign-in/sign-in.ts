@@ -21,7 +21,7 @@ import { otherAccount, type Page, sendNext, sendPage } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from '../frame/visit.ts'
 
-/** The page of the console to open then; home if the address or the form names none. */
+/** The page of the console to open after signing in; '' for home if the address or the form names none. */
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
 const UNKNOWN_KEY = 'This key is not known here. Ask whoever runs Farthing for one'
@@ -50,7 +50,7 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
   }),
 ]
 
-/** Signs in with the session that the form opens. Without one it shows the page to sign in, with the error `refused`. */
+/** Signs in with the session that the form opens. Without a session it shows the page to sign in, with `refused`. */
 const entryRoute = (
   context: ConsoleContext,
   methodAndPath: `POST ${string}`,

@@ -1,4 +1,4 @@
-/** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
+/** Turns the form of the page *Signature* into a question. Nothing that was typed or uploaded is kept or logged. */
 
 import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem } from '../../explain/signature/keys.ts'
@@ -8,7 +8,7 @@ type Submission = { form: URLSearchParams; file: Buffer | undefined }
 
 export async function readSubmission(data: FormData): Promise<Submission> {
   const file = data.get('file')
-  // Without a choice a browser sends an empty file without a name.
+  // If no file was chosen, a browser sends an empty one without a name.
   const isChosen = file instanceof File && (file.name !== '' || file.size > 0)
   const form = new URLSearchParams()
   for (const [name, value] of data) {
@@ -23,7 +23,7 @@ type Candidates = Pick<Input, 'keys' | 'apiKeys' | 'messages'> & {
   message: SentMessage | undefined
 }
 
-/** What was left out comes from the message that was picked. */
+/** The message that was picked replaces the fields that were left empty. */
 export function questionOf(
   { form, file }: Submission,
   { message, keys, apiKeys, messages }: Candidates,
@@ -49,7 +49,7 @@ export function questionOf(
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-/** In the order of the fields, but that those of a key or a body that is not compared come first. */
+/** The errors in the order of the fields, except that a key or a body that cannot be compared comes first. */
 function errorsOf(
   { form, file }: Submission,
   message: SentMessage | undefined,

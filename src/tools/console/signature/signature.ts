@@ -24,7 +24,7 @@ import type { AccountVisit } from '../frame/visit.ts'
 import { questionOf, readSubmission } from './form.ts'
 
 const MOST_MESSAGES = 50
-/** Webhooks whose keys and messages are tried. */
+/** The most webhooks whose keys and messages are tried: the newest. */
 const MOST_WEBHOOKS = 20
 
 type Compared = Typed & { candidates: Candidates; analysis?: Analysis }
@@ -45,7 +45,7 @@ ${formPart(visit, compared, candidates)}`,
       isAtPage: true,
       changesNothing: true,
       accepts: 'multipart',
-      // One comparison runs at a time, whoever asked for it. Only few of an account are in that queue.
+      // For all accounts one comparison runs at a time. An account has only few places in that queue.
       run: visit => visit.context.reading(visit.request, Symbol(), () => compare(visit)),
     },
   },
@@ -85,7 +85,7 @@ async function candidatesFor(visit: AccountVisit, picked: string) {
   }
 }
 
-/** undefined for one whose bytes are not kept any more. */
+/** undefined for a message whose bytes are no longer kept. */
 function ownMessage(
   { message_id, event_type, payment_id, body }: MessageRow,
   webhook: Pick<Webhook, 'signing_key' | 'callback_url' | 'description'>,
@@ -211,7 +211,7 @@ const differencePart = ({ offset, sent, given }: Difference): Html =>
     },
   })
 
-/** What to change in a receiver, with the calls of frameworks. */
+/** The changes that a receiver needs, with the calls of frameworks that give the bytes. */
 export const advicePart = (advice: readonly Advice[]): Html =>
   html`${advice.map(
     ({ text, calls = [] }) => html`${ui.paragraph(asTypedHere(text))}

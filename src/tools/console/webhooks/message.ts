@@ -34,7 +34,7 @@ import * as ui from '../frame/parts.ts'
 import { type AccountVisit, existing } from '../frame/visit.ts'
 import { ask, askPart } from './receiver.ts'
 
-/** Attempts that are shown; there may be many by hand. */
+/** The most attempts that are shown: people may have made many by hand. */
 const MOST_ATTEMPTS = 20
 
 export const message = definePage({
@@ -99,14 +99,14 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const { form } = visit
   const damage = damages.find(known => known === form.get(DAMAGE))
-  // The page has each damage in a list.
+  // The list of the page sends no other damage.
   if (form.has(DAMAGE) && !damage) throw pageFault(400)
-  // The page of the message says what came of it.
+  // There is no banner: the page of the message shows the result.
   await sendAgain(visit.context, visit.account, message, { damage })
   return { to }
 }
 
-/** What a receiver made of a signature that was wrong on purpose, in the newest attempt. */
+/** The receiver's answer to a signature that was wrong on purpose, if the newest attempt had one. */
 function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined {
   if (!newest || !answerToWrong(newest.ending)) return undefined
   return html`<p id="answer-to-wrong">${attemptTag(newest)}</p>
@@ -161,7 +161,7 @@ function whatHappened(
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-/** Of a message that can be asked about, *Ask the receiver* is the main action. */
+/** `asks`: whether the page offers *Ask the receiver*, which is then the main button. */
 function actions(visit: PageVisit, message: KeptMessage, asks: boolean): Html {
   const sendable = resendable(message, visit)
   const send =
@@ -193,7 +193,7 @@ ${ui.listing('Body as it is sent', body)}
 ${pretty !== undefined && details('With indents', ui.listing('Body with indents', pretty))}`
 }
 
-/** The form with the damage has this field; without it the message is sent as it is. */
+/** The field that names the damage. A form without this field sends the message as it is. */
 const DAMAGE = 'damage'
 
 function sendForms(visit: PageVisit, isMain: boolean): Html {

@@ -1,4 +1,4 @@
-/** What a receiver does: asked with copies of a message that it refuses, or probed with messages made for that. */
+/** Asks a receiver with copies of a message that it refused, or probes it with messages that are made for that. */
 
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -23,7 +23,7 @@ import type { AccountVisit } from '../frame/visit.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
 
-/** Leads back to the page of the message, which says what came of it. */
+/** Asks the receiver, and leads back to the page of the message, which shows the answer. */
 export async function ask(visit: AccountVisit, message: KeptMessage): Promise<Next | Page> {
   const { context, account, request, root } = visit
   const sendable = resendable(message, visit)
@@ -44,8 +44,8 @@ ${ui.paragraph(back)}`,
 })
 
 /**
- * The newest answer, and the button with what it will do. Nothing for a message that no receiver refused. `accepted` is
- * the newest send by hand that the receiver accepted.
+ * The newest answer, and the button that asks, below a text that says what will be sent. False for a message that the
+ * receiver did not refuse. `accepted` is the newest send by hand that the receiver accepted.
  */
 export async function askPart(
   visit: PageVisit,
@@ -71,7 +71,7 @@ function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html
 ${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver' }))}`
 }
 
-/** What came of it, folded away once the receiver has accepted the message. */
+/** The newest answer, folded away once the receiver has accepted the message. */
 function answerOf(
   visit: AccountVisit,
   message: KeptMessage,
@@ -135,7 +135,7 @@ ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
-/** The one reason if no rule had evidence. */
+/** The reason that all rules share, if none had evidence. */
 function sharedReason(findings: readonly Finding[]): Html | undefined {
   const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
   const [reason] = reasons

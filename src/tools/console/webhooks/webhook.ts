@@ -1,4 +1,4 @@
-/** One webhook: how its last deliveries went, its messages, and what can be done with it. */
+/** One webhook: the results of its last deliveries, its messages, and its actions. */
 
 import { inDigits } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
@@ -86,7 +86,7 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     ? noMatch(1, visit.values.delivery !== 'PENDING')
     : ui.emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
-/** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
+/** `messages`: the newest, newest first. `accepted`: failed messages that were accepted when sent again by hand. */
 function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Accepted) {
   if (messages.length === 0) return false
   const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
@@ -169,7 +169,7 @@ async function sendTest(visit: Visit): Promise<Next> {
     context => sendTestMessage(context, options),
     result => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
   )
-  // The page of the message says what came of it.
+  // There is no banner: the page of the message shows the result.
   return message ? { to: `messages/${message.message_id}` } : notSent
 }
 
