@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { isStopped, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
@@ -63,7 +63,9 @@ async function runSuite({ wrapper = [], env = {}, isSlowed = false }: Kind, outp
   for (const name of Object.keys(own)) if (name.startsWith('FARTHING_TEST_')) delete own[name]
   const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'test/run.ts']
   const log = openSync(output, 'w')
-  const suite = spawn(program, args, { env: { ...own, ...env }, stdio: ['ignore', log, log] })
+  // As npm does: tests run `node`.
+  const PATH = [dirname(process.execPath), own.PATH].join(delimiter)
+  const suite = spawn(program, args, { env: { ...own, ...env, PATH }, stdio: ['ignore', log, log] })
   const ended = once(suite, 'close')
   if (isSlowed) slow(suite)
   const [code] = await ended
