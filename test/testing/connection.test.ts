@@ -19,32 +19,21 @@ const listen = async (t: TestContext, respond: RequestListener): Promise<string>
 
 test('On a Node that is too old each way in says in one sentence which it needs', () => {
   const library = new URL('../../src/testing/library.ts', import.meta.url)
-  const problems = (change: string) => {
-    const script = `${change}
+  const problemsOn = (version: string, change = '') => {
+    const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
+      ${change}
       const { connectFarthing, startFarthing } = await import('${library}')
       const own = { url: 'http://127.0.0.1:1', key: 'a-key-of-our-tests' }
       for (const call of [() => connectFarthing(own), startFarthing])
         await call().catch(({ message }) => console.log(message))`
     const args = ['--input-type=module', '--eval', script]
-    return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout.split('\n')
+    return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
   }
-  const pretend = (version: string) =>
-    `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
-  for (const change of [
-    pretend('20.18.3'),
-    `${pretend('22.1.0')}; process.getBuiltinModule = undefined`,
-  ]) {
-    const [connected, started] = problems(change)
-    assert.match(
-      connected ?? '',
-      /^connectFarthing needs Node 20\.19\.0 or newer, and this is 2\d\.\d+\.\d$/,
-    )
-    assert.match(
-      started ?? '',
-      /^startFarthing needs Node 24\.18\.1 or newer, .* use connectFarthing$/,
-    )
-  }
-  assert.match(problems(pretend('20.19.0'))[0] ?? '', /no Farthing responds/)
+  const both =
+    /^connectFarthing needs Node 20\.19\.0 or newer, and this is 2\d\.\d+\.\d\nstartFarthing needs Node 24\.18\.1 or newer, .* use connectFarthing\n$/
+  assert.match(problemsOn('20.18.3'), both)
+  assert.match(problemsOn('22.1.0', 'process.getBuiltinModule = undefined'), both)
+  assert.match(problemsOn('20.19.0'), /^connectFarthing: no Farthing responds/)
 })
 
 test('stop() lets the service respond to what is under way, and says why later requests fail', async () => {
@@ -87,13 +76,11 @@ describe('A connection', () => {
       env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: KEY },
     })
     t.after(() => off.stop())
-    const connected = await connectFarthing({ url: off.baseUrl, key: KEY })
-    t.after(() => connected.stop())
+    await using connected = await connectFarthing({ url: off.baseUrl, key: KEY })
     const kept = await connected.account({ keepOnFailure: true })
-    await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {
-      const end = `Its account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
-      return error.message.endsWith(`\n${end}`)
-    })
+    const end = `\nIts account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+    const wait = kept.waitForPayment('none', { timeout: 0 })
+    await assert.rejects(wait, ({ message }: Error) => message.endsWith(end))
   })
 
   test('send sends the key to the service only', async t => {
@@ -121,11 +108,10 @@ describe('A connection', () => {
       forward(farthing().url + url.slice('/pay'.length), incoming, response)
     })
     const { key } = farthing()
-    const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
+    await using connected = await connectFarthing({ url: `${proxy}/pay/`, key })
     assert.equal(connected.url, `${proxy}/pay`)
     assert.ok(await connected.clock.now())
     await assert.rejects(connected.send('GET', '/../control'), TypeError)
-    await connected.stop()
   })
 
   test('a wait that fails is a WaitError also if the state cannot be read', async t => {
@@ -134,12 +120,11 @@ describe('A connection', () => {
       if (/^\/control$|wait=/.test(url)) forward(farthing().url + url, incoming, response)
       else response.writeHead(503).end()
     })
-    const connected = await connectFarthing({ url: proxy, key: farthing().key })
+    await using connected = await connectFarthing({ url: proxy, key: farthing().key })
     await assert.rejects(
       connected.waitForPayment('R-7', { timeout: 0 }),
       /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
     )
-    await connected.stop()
   })
 
   test('connectFarthing says what is wrong with an address, a key and a server', async t => {
