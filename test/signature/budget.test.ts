@@ -99,10 +99,8 @@ test('of long work in slices one piece runs at a time, also after one that faile
     })
   await Promise.all([work('first'), work('second')])
   assert.deepEqual(order, order.toSorted())
-  await assert.rejects(
-    inSlices(() => Promise.reject(new Error('a fault'))),
-    /a fault/,
-  )
+  const failing = inSlices(() => Promise.reject(new Error('a fault')))
+  await assert.rejects(failing, /a fault/)
   assert.equal(await inSlices(async () => 'the next one'), 'the next one')
 })
 

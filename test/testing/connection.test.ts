@@ -92,7 +92,7 @@ describe('A connection', () => {
     for (const path of [`${other}/x`, `${farthing().url}.a.test`, 'https://a.test', 'v1/payments'])
       await assert.rejects(
         farthing().send('GET', path),
-        /^TypeError: send: .+ is not an address of http/,
+        /^TypeError: send: .+ is not an address of /,
       )
     assert.equal((await farthing().send('GET', `//${other.slice(7)}/x`)).status, 404)
     assert.deepEqual(asked, [])
@@ -129,29 +129,24 @@ describe('A connection', () => {
 
   test('connectFarthing says what is wrong with an address, a key and a server', async t => {
     const { url, key } = farthing()
+    const refused = (to: object, how: RegExp) =>
+      assert.rejects(connectFarthing({ url, key, ...to }), how)
     for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
-      await assert.rejects(
-        connectFarthing({ url: wrong, key }),
-        /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
+      await refused(
+        { url: wrong },
+        /^TypeError: connectFarthing: url: '.+' is not an address such as /,
       )
-    const message = /^connectFarthing: key has a space, a line break/
-    await assert.rejects(connectFarthing({ url, key: `${key}\n` }), { message })
+    await refused({ key: `${key}\n` }, /^TypeError: connectFarthing: key has a space, a line break/)
     await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
-    const bodies = ['<html>', '{"a":1}', '{', 'null', '']
-    for (const [status, body] of [200, 404].flatMap(each =>
-      bodies.map(body => [each, body] as const),
-    )) {
-      const other = await listen(t, (_request, response) =>
-        response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
-      )
-      await assert.rejects(
-        connectFarthing({ url: other, key }),
-        /^Error: connectFarthing: no Farthing responds at http:\S+: GET \/control: (404|200)/,
-      )
-    }
-    await assert.rejects(
-      connectFarthing({ url: 'http://127.0.0.1:1', key }),
-      /^Error: connectFarthing: no Farthing responds at http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
-    )
+    const nobody =
+      /^Error: connectFarthing: no Farthing responds at http:\S+: (GET|connect ECONNREF)/
+    for (const status of [200, 404])
+      for (const body of ['<html>', '{"a":1}', '{', 'null', '']) {
+        const other = await listen(t, (_request, response) =>
+          response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
+        )
+        await refused({ url: other }, nobody)
+      }
+    await refused({ url: 'http://127.0.0.1:1' }, nobody)
   })
 })

@@ -145,10 +145,7 @@ for (const [title, begin] of [
       })
       assert.equal((await account.requests()).length, 1)
       assert.deepEqual(await plan.counts(), { seen: 1, acted: 1 })
-      await assert.rejects(
-        account.waitForPayment('R-8', { timeout: 0 }),
-        /There is no such payment/,
-      )
+      await assert.rejects(account.waitForPayment('R-8', { timeout: 0 }), /is no such payment/)
       const controller = new AbortController()
       const { signal } = controller
       const aborted = account.waitForPayment('R-8', { signal })
@@ -187,10 +184,8 @@ for (const [title, begin] of [
       const slow = await hanging.receive({ answer: { status: 200, delay: '30s' } })
       const paying = hanging.payment({ scenario: 'declined' })
       while (slow.all().length === 0) await new Promise(setImmediate)
-      await assert.rejects(
-        hanging.settled({ timeout: 20 }),
-        /: 1 not delivered after 20 ms:\n {2}card_payment_failed of .+: PENDING/,
-      )
+      const pending = /: 1 not delivered after 20 ms:\n {2}card_payment_failed of .+: PENDING/
+      await assert.rejects(hanging.settled({ timeout: 20 }), pending)
       await slow.close()
       await paying
       await assert.rejects(hanging.settled(), /card_payment_failed of .+: FAILED/)
@@ -258,10 +253,8 @@ for (const [title, begin] of [
         assert.match(error.message, /^POST \/control\/payments: 422 C0102 refund needs/)
         return true
       })
-      await assert.rejects(
-        account.clock.advance('soon' as '5s'),
-        /^TypeError: clock\.advance: 'soon' is not a duration/,
-      )
+      const advanced = account.clock.advance('soon' as '5s')
+      await assert.rejects(advanced, /^TypeError: clock\.advance: 'soon' is not a duration/)
       await assert.rejects(account.clock.freeze('soon'), /clock\.freeze: 'soon' is not a time/)
     })
 
