@@ -151,17 +151,20 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
     assert.match(findings[7].sentence, /^The probe ended before/)
   })
 
-  test('the probe evaluates no rule if the true message is refused, or if no payment is paid', async t => {
+  test('the probe evaluates no rule if the true message is refused, or if no payment is paid, and is a 409 if the webhook is deactivated', async t => {
     stopClock(t)
     const wrong = receiverWith('prints JSON with two spaces')
     const { api, subscriber } = await withReceiver(t, wrong)
     const refused = await probe(api, subscriber.webhook.external_id)
     assert.equal(refused.posts, 1)
-    assert.equal(subscriber.requests.length, 1)
     for (const { level, sentence } of refused.findings) {
       assert.equal(level, 'not seen')
       assert.match(sentence, /mend that first \(W3\)\. The receiver answered 401 Unauthorized/)
     }
+    const { external_id } = subscriber.webhook
+    await api.delete(`/v1/webhooks/${external_id}`)
+    const inactive = await ask(service(), api, `webhooks/${external_id}/probe`, {})
+    assert.deepEqual([briefOf(inactive), subscriber.requests.length], ['409 C0409', 1])
     const empty = await withReceiver(t, receiverWith('checks rightly'), 0)
     const none = await probe(empty.api, empty.subscriber.webhook.external_id)
     assert.equal(none.posts, 0)
@@ -191,15 +194,5 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
     await subscriber.close()
     const none = await run()
     assert.match(none.stdout, /Not judged: R1, R2, .*R11\n.*mend that first \(W3\)/)
-  })
-
-  test('an unknown webhook is a 404, and one that is deactivated a 409', async t => {
-    const { api, subscriber } = await withReceiver(t, receiverWith('checks rightly'))
-    const path = `webhooks/${subscriber.webhook.external_id}/probe`
-    const refusedWith = async (asked: string) => briefOf(await ask(service(), api, asked, {}))
-    assert.equal(await refusedWith('webhooks/unknown/probe'), '404 C0200')
-    await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
-    assert.equal(await refusedWith(path), '409 C0409')
-    assert.equal(subscriber.requests.length, 0)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findCanaries } from '../../faults/secrets.ts'
-import type { Answer, Body, Client } from '../../support/client.ts'
+import type { Body, Client } from '../../support/client.ts'
 import { ticking } from '../../support/integration.ts'
 import { authorise, cancelledPayment, card, DECLINED, payOnPages } from '../../support/journeys.ts'
 import { flush, recorded } from '../../support/record.ts'
@@ -12,12 +12,12 @@ const moto = { authorisation_mode: 'moto_api' }
 
 /** A client that keeps every exchange. */
 function remembering(api: Client) {
-  const sent: { method: string; path: string; body: string; answer: Answer }[] = []
+  const sent: [line: string, body: string, status: number, answered: string][] = []
   const send = async (method: string, path: string, json?: unknown) => {
     const body = json === undefined ? '' : JSON.stringify(json)
     const headers = { ...(body && { 'Content-Type': 'application/json' }) }
     const answer = await api.request(method, path, { headers, ...(body && { body }) })
-    sent.push({ method, path, body, answer })
+    sent.push([`${method} ${path}`, body, answer.status, answer.text])
     return answer
   }
   return {
@@ -77,21 +77,13 @@ onEveryDatabase('The recorder', receiving, service => {
     const kept = (await recorded(service(), name, { kinds: ['api'] })).filter(
       ({ operation }) => operation !== 'authorisePayment',
     )
-    assert.deepEqual(
-      // The first registers the webhook of `subscribe`.
-      kept.slice(1).map(each => ({
-        line: `${each.method} ${each.path}${each.query && `?${each.query}`}`,
-        sent: each.request_body?.text ?? '',
-        status: each.status,
-        answered: each.response_body?.text ?? '',
-      })),
-      sent.map(({ method, path, body, answer }) => ({
-        line: `${method} ${path}`,
-        sent: body,
-        status: answer.status,
-        answered: masked(answer.text),
-      })),
-    )
+    // The first registers the webhook of `subscribe`.
+    const found = kept.slice(1).map(({ request_body, response_body, ...each }) => {
+      const line = `${each.method} ${each.path}${each.query && `?${each.query}`}`
+      return [line, request_body?.text ?? '', each.status, response_body?.text ?? '']
+    })
+    const expected = sent.map(([line, body, status, text]) => [line, body, status, masked(text)])
+    assert.deepEqual(found, expected)
     const { body: description } = await service().anonymous.get('/openapi.json')
     const operations = Object.entries<Body>(description.paths)
       .filter(([path]) => path.startsWith('/v1/'))
@@ -110,10 +102,8 @@ onEveryDatabase('The recorder', receiving, service => {
       await api.createPayment({ delayed_capture: true }),
     ]
     const [paid, declined, captured] = made
-    await api.post(`/v1/payments/${paid.payment_id}/refunds`, {
-      amount: 5,
-      refund_amount_available: paid.amount,
-    })
+    const guarded = { amount: 5, refund_amount_available: paid.amount }
+    await api.post(`/v1/payments/${paid.payment_id}/refunds`, guarded)
     assert.equal((await authorise(api, declined, { card_number: DECLINED })).status, 402)
     await payOnPages(api, captured)
     await api.post(`/v1/payments/${captured.payment_id}/capture`)
