@@ -173,10 +173,8 @@ for (const [title, begin] of [
       const unasked = await farthing.account()
       await assert.rejects(unasked.waitForPayment('R-8', { timeout: 0 }), /requests\.$/)
       await unasked.end()
-      assert.deepEqual(
-        [await statusWith(kept), await statusWith(fine), await statusWith(unasked)],
-        [200, 401, 401],
-      )
+      const statuses = await Promise.all([kept, fine, unasked].map(statusWith))
+      assert.deepEqual(statuses, [200, 401, 401])
     })
 
     test('a wait for all messages tells a receiver that hangs and a webhook that was deleted from one that took them', async () => {

@@ -33,13 +33,12 @@ onEveryDatabase('Faults of plans, and their codes', { ...receiving, control: tru
   test('a fault before the handler leaves nothing, and one after it leaves everything', async t => {
     const api = await service().newAccount()
     const receiver = await subscribe(t, api)
+    const cancel = ({ payment_id }: Body) =>
+      send(api, `/v1/payments/${payment_id}/cancel`, { method: 'POST' })
     const operations: [string, (payment: Body) => Promise<Answer>][] = [
       ['createPayment', () => create(api)],
       ['readPayment', ({ payment_id }) => send(api, `/v1/payments/${payment_id}`)],
-      [
-        'cancelPayment',
-        ({ payment_id }) => send(api, `/v1/payments/${payment_id}/cancel`, { method: 'POST' }),
-      ],
+      ['cancelPayment', cancel],
       ['openPaymentPage', ({ _links }) => send(api, _links.next_url.href)],
     ]
     const total = async () => (await api.get('/v1/payments')).body.total
