@@ -109,12 +109,9 @@ test('A start ends with one line if the metrics port is in use', async t => {
   const port = await listenUntilEnd(t, createServer())
   const env = { DATABASE_URL: 'sqlite::memory:', PORT: '0', FARTHING_METRICS_PORT: String(port) }
   const { code, stdout, stderr } = await runProcess({ env })
-  assert.equal(code, 1)
-  assert.equal(stdout, '')
-  assert.match(
-    stderr,
-    /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 is in use: set another one\n$/,
-  )
+  assert.deepEqual([code, stdout], [1, ''])
+  const says = /^farthing: FARTHING_METRICS_PORT \d+ on 127\.0\.0\.1 is in use: set another one\n$/
+  assert.match(stderr, says)
 })
 
 test('Two instances in one process count apart, and a process ends by itself once its metrics are closed', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import {
   BODY_BYTES,
   HELD_RESPONSE_BYTES,
@@ -10,37 +10,16 @@ import {
 import type { Database } from '../../src/core/ports.ts'
 import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
-import {
-  type AnsweredAttempt,
-  createRowMaker,
-  type RawExchange,
-} from '../../src/tools/record/row.ts'
+import { createRowMaker, type RawExchange } from '../../src/tools/record/row.ts'
 import { rawSearch } from '../support/record.ts'
 
-const attempt: AnsweredAttempt = {
-  kind: 'out',
-  room: 'default',
-  began: 0,
-  at: 0,
-  ms: 1,
-  event_type: 'card_payment_succeeded',
-  payment_id: 'a payment',
-  message_id: 'a message',
-  webhook_id: 'a webhook',
-  url: '/',
-  headers: {},
-  body: '{}',
-  failed: false,
-  status: 200,
-  result: '200',
-  answer: undefined,
-}
-
-/** Batches of one account, whose writes wait until `resolve` or `reject`. */
+/** Batches of one account, whose writes wait until `resolve` or `reject`, and whose timer ends when a test says so. */
 function createHeldBatches(
+  t: TestContext,
   onFault: (error: unknown) => void = assert.ifError,
   onRow: () => void = () => {},
 ) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const writes: number[] = []
   const made: RawExchange[] = []
   const makeRow = createRowMaker('an instance', [], createFactWriter(assert.ifError))
@@ -63,27 +42,23 @@ function createHeldBatches(
     onRecorded: () => {},
     space: { written() {}, async keep() {}, async makeRoom() {} },
   })
-  const record = (raw: RawExchange = attempt) =>
+  const record = (raw: RawExchange = rawSearch) =>
     batches.add({ room: 'default', unlimited: true }, false, () => raw)
-  return { batches, record, resolve, reject, writes, made }
+  const written = () => writes.reduce((sum, rows) => sum + rows)
+  return { batches, record, resolve, reject, writes, written, made }
 }
 
 test('2,000 rows wait to be written, and what comes then is one row that counts', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { batches, record, resolve, writes } = createHeldBatches()
+  const { batches, record, resolve, written } = createHeldBatches(t)
   for (let i = 0; i < UNWRITTEN_ROWS + 50; i++) record()
   resolve(true)
   await batches.close()
-  assert.equal(
-    writes.reduce((sum, rows) => sum + rows),
-    UNWRITTEN_ROWS + 1,
-  )
+  assert.equal(written(), UNWRITTEN_ROWS + 1)
 })
 
 test('exchanges that arrive while others are written wait for the next write', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(performance, 'now', () => 0) // one slice
-  const { batches, record, resolve, writes } = createHeldBatches()
+  const { batches, record, resolve, writes } = createHeldBatches(t)
 
   for (let i = 0; i < 3; i++) record()
   assert.equal(batches.isBehind(), false)
@@ -103,11 +78,10 @@ test('exchanges that arrive while others are written wait for the next write', a
 })
 
 test('a long response is not held in memory until the next write', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(performance, 'now', () => 0) // one slice
-  const { batches, record, resolve, made } = createHeldBatches()
+  const { batches, record, resolve, made } = createHeldBatches(t)
   const turn = () => new Promise(setImmediate)
-  record(rawSearch)
+  record()
   await turn()
   assert.equal(made.length, 0, 'others are made with it')
   for (const responseBody of [
@@ -124,10 +98,9 @@ test('a long response is not held in memory until the next write', async t => {
 })
 
 test('rows of hostile bodies are made in slices between turns of the event loop, and before that their bytes count', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const { batches, record, resolve, writes, made } = createHeldBatches(undefined, () => {
+  const { batches, record, resolve, written, made } = createHeldBatches(t, undefined, () => {
     now += SLICE_MS / 2
   })
   const requestBody = Buffer.alloc(BODY_BYTES, 'x')
@@ -140,17 +113,12 @@ test('rows of hostile bodies are made in slices between turns of the event loop,
   }
   resolve(true)
   await batches.close()
-  assert.equal(made.length, most)
-  assert.equal(
-    writes.reduce((sum, rows) => sum + rows),
-    most + 1,
-  )
+  assert.deepEqual([made.length, written()], [most, most + 1])
 })
 
 test('a record that cannot be written is reported once, also if there is nothing to write in between', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   const faults: unknown[] = []
-  const { batches, record, reject, writes } = createHeldBatches(error => faults.push(error))
+  const { batches, record, reject, writes } = createHeldBatches(t, error => faults.push(error))
   const error = new Error('the disk is full')
   reject(error)
   record()

@@ -71,9 +71,7 @@ curl -i -g --path-as-is \
       assert.ok('reason' in curl, JSON.stringify(change))
       assert.match(curl.reason, why)
     }
-    assert.match(
-      commandOf({ ...created, request_body: { text: '"…"' } }),
-      /# … is what was masked or cut/,
-    )
+    const masked = commandOf({ ...created, request_body: { text: '"…"' } })
+    assert.match(masked, /# … is what was masked or cut/)
   })
 })

@@ -8,7 +8,7 @@ import { makeGapRow } from '../../src/tools/record/row.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import { activeAgreement, payByAgreement } from './agreements.ts'
 import { type Body, type Client, type Fields, sendUnchecked, webPayment } from './client.ts'
-import { ask } from './control.ts'
+import { ask, made } from './control.ts'
 import { choose, read } from './journeys.ts'
 import type { Service } from './service.ts'
 import { answering, subscribe } from './subscriber.ts'
@@ -108,9 +108,7 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
     choose: (payment: Body, scenario: string) => choose(api, payment, scenario),
     /** On the clock of the account. */
     wait: (ms: number) => api.advance(ms),
-    async plan(plan: object): Promise<void> {
-      assert.equal((await control('plans', plan)).status, 201)
-    },
+    plan: (plan: object): Promise<Body> => made(control('plans', plan)),
     /** Creates, and a refund, whose answer may not arrive. */
     tryToCreate: () => send('POST', '/v1/payments', webPayment),
     tryToCharge: ({ agreement_id }: Body, headers?: Record<string, string>) => {

@@ -21,8 +21,5 @@ export function planning(service: () => Service) {
   }
   const create = (api: Client, fields: object = {}, headers: Record<string, string> = {}) =>
     send(api, '/v1/payments', { method: 'POST', json: { ...webPayment, ...fields }, headers })
-  const records = async (api: Client): Promise<Body[]> =>
-    (await control(api, 'requests')).body.results
-
-  return { control, plan, listed, counts, send, create, records }
+  return { control, plan, listed, counts, send, create }
 }

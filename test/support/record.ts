@@ -1,7 +1,12 @@
 /** The record of requests and attempts, as tests look at it. */
-import { type Exchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
+import { type Exchange, type NewExchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
 import type { RawRequest } from '../../src/tools/record/row.ts'
-import { byBeginning, type ExchangeFilter, findExchanges } from '../../src/tools/record/store.ts'
+import {
+  byBeginning,
+  type ExchangeFilter,
+  findExchanges,
+  insertExchange,
+} from '../../src/tools/record/store.ts'
 import type { Service } from './service.ts'
 
 /** A search as the recorder gets it. */
@@ -38,6 +43,12 @@ export const keptCreate: Exchange = {
   at: 0,
   method: 'POST',
   path: '/v1/payments',
+}
+
+/** Inserts a create into the record of this room, at this time of the machine in milliseconds and with these fields. */
+export function insertKept(room: string, at: number, fields: Partial<NewExchange> = {}) {
+  const { exchange_id: _, ...create } = keptCreate
+  return insertExchange({ ...create, room, began: at, at, ...fields })
 }
 
 type Recording = Pick<Service, 'apps' | 'database'>

@@ -19,32 +19,21 @@ const listen = async (t: TestContext, respond: RequestListener): Promise<string>
 
 test('On a Node that is too old each way in says in one sentence which it needs', () => {
   const library = new URL('../../src/testing/library.ts', import.meta.url)
-  const problems = (change: string) => {
-    const script = `${change}
+  const problemsOn = (version: string, change = '') => {
+    const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
+      ${change}
       const { connectFarthing, startFarthing } = await import('${library}')
       const own = { url: 'http://127.0.0.1:1', key: 'a-key-of-our-tests' }
       for (const call of [() => connectFarthing(own), startFarthing])
         await call().catch(({ message }) => console.log(message))`
     const args = ['--input-type=module', '--eval', script]
-    return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout.split('\n')
+    return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout
   }
-  const pretend = (version: string) =>
-    `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
-  for (const change of [
-    pretend('20.18.3'),
-    `${pretend('22.1.0')}; process.getBuiltinModule = undefined`,
-  ]) {
-    const [connected, started] = problems(change)
-    assert.match(
-      connected ?? '',
-      /^connectFarthing needs Node 20\.19\.0 or newer, and this is 2\d\.\d+\.\d$/,
-    )
-    assert.match(
-      started ?? '',
-      /^startFarthing needs Node 24\.18\.1 or newer, .* use connectFarthing$/,
-    )
-  }
-  assert.match(problems(pretend('20.19.0'))[0] ?? '', /no Farthing responds/)
+  const both =
+    /^connectFarthing needs Node 20\.19\.0 or newer, and this is 2\d\.\d+\.\d\nstartFarthing needs Node 24\.18\.1 or newer, .* use connectFarthing\n$/
+  assert.match(problemsOn('20.18.3'), both)
+  assert.match(problemsOn('22.1.0', 'process.getBuiltinModule = undefined'), both)
+  assert.match(problemsOn('20.19.0'), /^connectFarthing: no Farthing responds/)
 })
 
 test('stop() lets the service respond to what is under way, and says why later requests fail', async () => {
@@ -87,13 +76,11 @@ describe('A connection', () => {
       env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: KEY },
     })
     t.after(() => off.stop())
-    const connected = await connectFarthing({ url: off.baseUrl, key: KEY })
-    t.after(() => connected.stop())
+    await using connected = await connectFarthing({ url: off.baseUrl, key: KEY })
     const kept = await connected.account({ keepOnFailure: true })
-    await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {
-      const end = `Its account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
-      return error.message.endsWith(`\n${end}`)
-    })
+    const end = `\nIts account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+    const wait = kept.waitForPayment('none', { timeout: 0 })
+    await assert.rejects(wait, ({ message }: Error) => message.endsWith(end))
   })
 
   test('send sends the key to the service only', async t => {
@@ -105,7 +92,7 @@ describe('A connection', () => {
     for (const path of [`${other}/x`, `${farthing().url}.a.test`, 'https://a.test', 'v1/payments'])
       await assert.rejects(
         farthing().send('GET', path),
-        /^TypeError: send: .+ is not an address of http/,
+        /^TypeError: send: .+ is not an address of /,
       )
     assert.equal((await farthing().send('GET', `//${other.slice(7)}/x`)).status, 404)
     assert.deepEqual(asked, [])
@@ -121,11 +108,10 @@ describe('A connection', () => {
       forward(farthing().url + url.slice('/pay'.length), incoming, response)
     })
     const { key } = farthing()
-    const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
+    await using connected = await connectFarthing({ url: `${proxy}/pay/`, key })
     assert.equal(connected.url, `${proxy}/pay`)
     assert.ok(await connected.clock.now())
     await assert.rejects(connected.send('GET', '/../control'), TypeError)
-    await connected.stop()
   })
 
   test('a wait that fails is a WaitError also if the state cannot be read', async t => {
@@ -134,39 +120,33 @@ describe('A connection', () => {
       if (/^\/control$|wait=/.test(url)) forward(farthing().url + url, incoming, response)
       else response.writeHead(503).end()
     })
-    const connected = await connectFarthing({ url: proxy, key: farthing().key })
+    await using connected = await connectFarthing({ url: proxy, key: farthing().key })
     await assert.rejects(
       connected.waitForPayment('R-7', { timeout: 0 }),
       /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
     )
-    await connected.stop()
   })
 
   test('connectFarthing says what is wrong with an address, a key and a server', async t => {
     const { url, key } = farthing()
+    const refused = (to: object, how: RegExp) =>
+      assert.rejects(connectFarthing({ url, key, ...to }), how)
     for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
-      await assert.rejects(
-        connectFarthing({ url: wrong, key }),
-        /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
+      await refused(
+        { url: wrong },
+        /^TypeError: connectFarthing: url: '.+' is not an address such as /,
       )
-    const message = /^connectFarthing: key has a space, a line break/
-    await assert.rejects(connectFarthing({ url, key: `${key}\n` }), { message })
+    await refused({ key: `${key}\n` }, /^TypeError: connectFarthing: key has a space, a line break/)
     await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
-    const bodies = ['<html>', '{"a":1}', '{', 'null', '']
-    for (const [status, body] of [200, 404].flatMap(each =>
-      bodies.map(body => [each, body] as const),
-    )) {
-      const other = await listen(t, (_request, response) =>
-        response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
-      )
-      await assert.rejects(
-        connectFarthing({ url: other, key }),
-        /^Error: connectFarthing: no Farthing responds at http:\S+: GET \/control: (404|200)/,
-      )
-    }
-    await assert.rejects(
-      connectFarthing({ url: 'http://127.0.0.1:1', key }),
-      /^Error: connectFarthing: no Farthing responds at http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
-    )
+    const nobody =
+      /^Error: connectFarthing: no Farthing responds at http:\S+: (GET|connect ECONNREF)/
+    for (const status of [200, 404])
+      for (const body of ['<html>', '{"a":1}', '{', 'null', '']) {
+        const other = await listen(t, (_request, response) =>
+          response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
+        )
+        await refused({ url: other }, nobody)
+      }
+    await refused({ url: 'http://127.0.0.1:1' }, nobody)
   })
 })

@@ -85,10 +85,7 @@ async function startReceiver(language: Language, key: string | undefined) {
 for (const language of [...languages, javascript]) {
   const { name, folder } = language
 
-  describe(`The receiver of examples/${folder}`, {
-    concurrency: 1,
-    skip: isMissing(language),
-  }, () => {
+  describe(`Receiver of examples/${folder}`, { concurrency: 1, skip: isMissing(language) }, () => {
     let receiver: Awaited<ReturnType<typeof startReceiver>>
     before(async () => {
       receiver = await startReceiver(language, KEY)

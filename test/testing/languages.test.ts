@@ -46,16 +46,13 @@ describe('Examples in other languages', () => {
       test(`${name}: the tests pass with the program that they start, and end it; its settings let a shop on any port work`, async () => {
         const settings = join(tempFolder(), 'settings.json')
         const env = { FARTHING: programOf({ settings }) }
-        const { code, output, processesAreLeft } = await run(
-          language.tests,
-          await copyOf(language),
-          env,
-        )
-        assert.equal(code, 0, output)
-        assert.equal(processesAreLeft, false)
-        const program = await startProcess({ env: JSON.parse(readFileSync(settings, 'utf8')) })
+        const ran = await run(language.tests, await copyOf(language), env)
+        assert.equal(ran.code, 0, ran.output)
+        assert.equal(ran.processesAreLeft, false)
+        const own = JSON.parse(readFileSync(settings, 'utf8'))
+        const program = await startProcess({ env: own })
         try {
-          const { FARTHING_API_KEY: key = '' } = JSON.parse(readFileSync(settings, 'utf8'))
+          const key: string = own.FARTHING_API_KEY
           for (const host of ['localhost', '127.0.0.1'])
             assert.deepEqual(await buyFromShop({ url: program.baseUrl, key }, host), {
               page: '/back success',

@@ -98,7 +98,7 @@ describe('The library', () => {
     for (const which of [undefined, {}, ''])
       await assert.rejects(
         account.complete(which as string),
-        /^TypeError: complete: (undefined|'') is/,
+        /^TypeError: complete: (undefined|'')/,
       )
   })
 

