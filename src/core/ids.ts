@@ -12,7 +12,7 @@ const RANDOM_LENGTH = LENGTH - TIME_LENGTH
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-/** So many digits of five random bits. The operating system is asked for 4,096 bytes at a time. */
+/** `count` digits of five random bits each. Asks the operating system for 4,096 bytes at a time. */
 function randomDigits(count: number): number[] {
   if (used + count > pool.length) {
     randomFillSync(pool)
@@ -32,18 +32,18 @@ function spell(digits: number[]): string {
   return spelt.toString('latin1', 0, digits.length)
 }
 
-/** The first digits of an identifier: the time but for its last three bits. */
+/** The first digits of an identifier: the time without its last three bits. */
 const timeText = (now: number): string =>
   Math.floor(now / 8)
     .toString(32)
     .padStart(TIME_LENGTH, '0')
 
-/** A message has the time of its change, which was a while ago; an account's clock may stand still. */
+/** Times whose newest identifier is kept: a message has the earlier time of its change, and clocks may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
 
 /**
  * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
- * uses up that many, so that later identifiers do not depend on the time.
+ * draws equally many of them, so that later identifiers do not depend on the time.
  */
 export function createNewId(digits?: typeof randomDigits): NewId {
   const latest = new Map<number, string>()
@@ -62,7 +62,7 @@ function firstId(now: number, digits: number[]): string {
   return flat(timeText(now), spell([(now % 8) * 4 + (chance & 3), ...rest]))
 }
 
-/** Adds one. It never reaches the digits of the time: 16 random ones would have to be `v` before. */
+/** Adds one. It never carries into the time, because 16 random digits would all have to be `v` for that. */
 function idAfter(id: string): string {
   let end = id.length - 1
   while (id[end] === 'v') end -= 1

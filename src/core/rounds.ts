@@ -1,4 +1,4 @@
-/** Owners whose queue is kept while it is empty. */
+/** The number of owners beyond which a queue that becomes empty is deleted. */
 const MOST_IDLE = 1_000
 
 type Line<Item> = { owner: string; items: Item[] }
@@ -43,7 +43,7 @@ export function createRounds<Item>() {
     },
     /** The next item of the owner who has the turn. */
     next,
-    /** Ends the turn of the owner of the last item. */
+    /** Ends the turn of the owner whose item `next` has just returned. */
     pass,
     /** The next items, one of each owner in turn, and at most so many. */
     take(most: number): Item[] {

@@ -16,16 +16,16 @@ import { http } from './node-http.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Part of its body was dropped, because too many bytes of bodies were arriving. */
+    /** A part of the body was dropped, because too many bytes of bodies were arriving. */
     isCut?: boolean
-    /** Counts its body as one of this account. Without a call it is one of those of nobody. */
+    /** Counts the body towards this account. Without a call it counts towards requests without an account. */
     arriveFor?(owner: string): void
   }
 }
 
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
-/** Bytes of a body that are not counted, so that others cannot refuse it: all connections together have 40 MB of them. */
+/** The first bytes of a body are not counted, so that large bodies cannot get it refused: at most 40 MB in all. */
 const SMALL_BYTES = 4_096
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -42,9 +42,9 @@ type Connection = {
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * A server with the time limits of its budgets. It handles a request when the response before it has left: Node would
- * handle all of one read at once, and keep their responses for a client that does not read. With more than PIPELINED
- * waiting the connection is closed. Bytes that are not HTTP go to the event `clientError`.
+ * A server with the time limits of the budgets. It handles a request when the response before it has left: Node would
+ * handle all requests of one read at once, and keep the responses for a client that does not read. It closes a
+ * connection on which more than PIPELINED requests wait. Bytes that are not HTTP go to the event `clientError`.
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {
@@ -60,14 +60,14 @@ export function createHttpServer(handle: Handle): Server {
   return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS, closeIdle)
 }
 
-/** Node would also close a connection whose client waits, such as for a move of the clock over many payments. */
+/** Node would also close connections whose clients wait, such as for a move of the clock over many payments. */
 function closeIdle(socket: Socket): void {
   const response = connections.get(socket)?.serving
   const isWaitedFor = response?.req.complete && !response.headersSent
   if (!isWaitedFor) socket.destroy()
 }
 
-/** Node's parser of a connection, which is used again for another. */
+/** Node's parser of a connection. Node uses it again for another connection. */
 type Parser = {
   /** Called for each request. A result of 2 stops the parser, as for an upgrade. */
   onIncoming(request: IncomingMessage, keepAlive: boolean): number
@@ -205,7 +205,7 @@ function oneAtATime(handle: Handle): Handle {
   }
 }
 
-/** Node's names for the errors below HTTP that are not simply a bad request. */
+/** The statuses of errors below HTTP, by Node's names for them. All other errors are bad requests: 400. */
 const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,

@@ -12,7 +12,7 @@ type Limits = {
   readonly minimum?: number
   readonly maximum?: number
   readonly pattern?: string
-  /** With a pattern: what the pattern allows, in words. */
+  /** The rule of the pattern in words, if there is a pattern. */
   readonly description?: string
 }
 type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
@@ -59,7 +59,7 @@ export class FieldReader {
     return limits
   }
 
-  /** Returns undefined when the field is absent, or null where that is allowed. */
+  /** Returns undefined when the field is absent, or is null and may be null. */
   #present(name: string, whenNull: Blank): unknown {
     const field = this.#body[name]
     const value = field ?? undefined

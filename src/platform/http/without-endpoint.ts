@@ -1,4 +1,4 @@
-/** Requests that reach no endpoint: the path is unknown, or has other methods. Their error, and their record. */
+/** Refuses and records requests that reach no endpoint: the path is unknown, or has only other methods. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 import { methodNotAllowed, noSuchEndpoint } from '../../core/errors.ts'
@@ -116,7 +116,7 @@ function createFindPath(app: FastifyInstance): (url: string) => Path | undefined
   }
 }
 
-/** Sets the account of a good key where none is needed. Without a good key nothing changes. */
+/** Sets the account of a good key for a request that needs no key. Without a good key nothing changes. */
 const afterIdentifying =
   ({ api }: Areas, next: Hook): Hook =>
   (request, reply, done) => {
