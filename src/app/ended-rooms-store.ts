@@ -5,7 +5,7 @@ import { DELETION_DELAY_MS } from '../pay/retention.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
 import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
 
-/** Milliseconds after the end of a room. No request that began before the end is still writing. */
+/** Milliseconds after the end of a room, when no request that began before that end still writes. */
 const LATE_REQUESTS = 5 * MINUTE
 
 /** Rooms that ended at or after `$1` and before `$2`. */
@@ -23,7 +23,7 @@ export const ROOM_TABLES = {
   webhooks: 'webhook_id',
   plans: 'plan_id',
   resends: 'account',
-  // The record last: if it is damaged, the others are deleted all the same.
+  // The record is last: if it is damaged, the rows of the other tables are deleted all the same.
   exchanges: 'exchange_id',
 }
 
@@ -36,7 +36,7 @@ const isOld = (table: string): string =>
 const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
   and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
 
-/** Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again. */
+/** Ends test accounts a day after they expired: if a wrong clock is corrected before that, their keys work again. */
 export async function endExpiredAccounts(database: Database, now: MachineTime, stop?: AbortSignal) {
   const expired = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,

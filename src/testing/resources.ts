@@ -1,4 +1,4 @@
-/** What the service returns, as types: they follow from its schemas. Nothing but types is imported from here. */
+/** Types of the bodies that the service returns, made from its schemas. Other files import only types from here. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { payment } from '../pay/payments/response.ts'
 import { cardDetails, link, postLinkSchema } from '../platform/http/schema.ts'

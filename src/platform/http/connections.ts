@@ -111,8 +111,8 @@ function stopWhenClosed(socket: ParsedSocket): void {
 }
 
 /**
- * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
- * closes its connection. Beyond the share of its account in ARRIVING_BYTES a body is dropped and its request refused with 503.
+ * A class of requests that limit their bodies as these arrive, also before anything reads them. A body in too many
+ * pieces closes its connection. Beyond its account's share of ARRIVING_BYTES a body is dropped: its request gets 503.
  */
 function countArriving(): typeof IncomingMessage {
   const shares = createShares(ARRIVING_BYTES)

@@ -46,9 +46,9 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
       })
     },
     /**
-     * Takes a place of the account, to which all later work of the request belongs. It begins when the account has its
-     * turn. Beyond the limits 503 with Retry-After. A request without key and body takes one of few places, so only at
-     * its turn.
+     * Takes a place of the account, to which all later work belongs. The work begins at the account's turn. Beyond the
+     * limits 503 with Retry-After. A request without key and body, for which places are few, takes one only at its
+     * turn.
      */
     enter:
       (area: AreaName) =>
@@ -117,7 +117,7 @@ async function acceptWaiting(server: Server): Promise<void> {
 const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 
-/** Warns of closed connections, once a minute at most. Opens a file each second: Node does not report a lack of them. */
+/** Warns of closed connections, once a minute at most. Opens a file each second: Node reports no lack of files. */
 function reportExhaustion(server: Server, warn: (line: string) => void): void {
   let refused = 0
   let looksToSkip = 0
