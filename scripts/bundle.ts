@@ -64,7 +64,7 @@ const inAscii = (code: string): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Makes the service with its commands, and the thread that writes to SQLite, in `folder`. Returns what `bundle` does. */
+/** Bundles the service with its commands, and the thread that writes to SQLite, in `folder`. Returns as `bundle`. */
 export async function bundleService(folder: string): Promise<string[]> {
   const made = [
     ['cli/main', 'farthing'],

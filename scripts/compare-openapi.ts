@@ -1,7 +1,6 @@
 /**
  * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document, as JSON or YAML, with Farthing's of the behaviour
- * govuk-pay. Prints facts of only one document that are not in scripts/known-differences.yaml, and ends with 1 if any
- * are.
+ * govuk-pay. Prints the differences that scripts/known-differences.yaml lacks, and ends with 1 if there are any.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'

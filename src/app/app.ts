@@ -149,7 +149,7 @@ function partsOf(
   return { context, plans, onRefused: refused.count, refusals: createRefusals(ports.time.wall) }
 }
 
-/** All endpoints but those of the tools. */
+/** All endpoints outside the tools, by their chapter of the documentation. */
 function chaptersOf(
   context: ToolContext,
   { plans, refusals, isStopping }: Parts & { isStopping: () => boolean },

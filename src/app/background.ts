@@ -1,4 +1,4 @@
-/** The work that runs beside the requests: the steps that time owes payments, unsent messages, and deleting old rows. */
+/** The work that runs beside the requests: due steps of payments, unsent messages, and the deletion of old rows. */
 import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'

@@ -11,7 +11,7 @@ const LATE_REQUESTS = 5 * MINUTE
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
-/** The tables with rows of rooms, each with the columns that choose rows to delete. Messages go before their webhooks. */
+/** The tables with rows of rooms, each with the key by which rows are deleted. Messages go before their webhooks. */
 export const ROOM_TABLES = {
   webhook_messages: 'message_id',
   refunds: 'refund_id',
@@ -46,7 +46,7 @@ export async function endExpiredAccounts(database: Database, now: MachineTime, s
     if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
 }
 
-/** Deletes the rows of rooms that ended a while ago, in small steps, and then forgets expired accounts that have none. */
+/** Deletes the rows of rooms that ended a while ago, in small steps, and then expired accounts without any rows. */
 export async function deleteEndedRooms(database: Database, now: MachineTime, stop?: AbortSignal) {
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return

@@ -252,8 +252,8 @@ function isDecodable(text: string): boolean {
 function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
   if (/^sqlite:.*\?\w+=/.test(text))
     return new Problem(' must name a file without parameters after a question mark')
-  // sqlite://x is refused because it is ambiguous: other programs disagree on what it names. So is file:x, which
-  // Node takes for the name of a file and SQLite for a URI.
+  // sqlite://x is refused because it is ambiguous: other programs disagree on the file that it names. file:x is refused
+  // too: Node takes it for the name of a file, and SQLite for a URI.
   if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
   if (!/^postgres(ql)?:\/\//i.test(text)) return undefined

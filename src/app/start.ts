@@ -28,7 +28,7 @@ import { createSend } from '../platform/outbound/send.ts'
 import type { App } from './app.ts'
 import { startWork } from './background.ts'
 
-/** Milliseconds. DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
+/** Milliseconds for which closing waits for requests and deliveries (DRAIN), and then for the database (CLOSE). */
 const DRAIN_TIMEOUT = 9_000
 const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
@@ -57,7 +57,7 @@ type StartOptions = {
 
 export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
-/** The only way to start the service. It is ready when this resolves. Throws if the database or the port cannot be used. */
+/** The only way to start the service. Resolves when it is ready. Rejects if database or port cannot be used. */
 export async function startFarthing(options: StartOptions) {
   const { config, logger } = options
   const { ports, metrics, migrated, closePorts } = await openPorts(options)

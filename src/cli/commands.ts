@@ -37,7 +37,7 @@ export async function loadCommands(args: string[] = []) {
   )
 }
 
-/** Returns the exit code (see EXIT) and explains a failure. Reads the settings only if a command needs them: help does not. */
+/** Explains a failure, and returns the exit code: see EXIT. Reads the settings only if a command needs them. */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   exceptLoopback(env)
   let exitCode = 0

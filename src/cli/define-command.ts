@@ -1,4 +1,4 @@
-/** A command is one object: what it does, what it takes, how it ends, and the code that it runs. */
+/** A command is one object: its description, argument, options and exit codes, and the code that it runs. */
 
 import type { Config } from '../core/config.ts'
 

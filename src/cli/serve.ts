@@ -24,7 +24,7 @@ export const serve = defineCommand({
   run: ({ config }) => serveUntilStopped(config()),
 })
 
-/** Resolves when it listens. SIGTERM and SIGINT stop it, a second signal ends the process. Throws if it cannot start. */
+/** Resolves when it listens, rejects if it cannot start. SIGTERM and SIGINT stop it; a second one ends the process. */
 export async function serveUntilStopped(config: Config): Promise<void> {
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)

@@ -1,4 +1,4 @@
-/** Where the specification and GOV.UK Pay differ, an account answers by the letter of the one or as the other does. */
+/** An account answers to the letter of the specification, or as GOV.UK Pay does where that differs. */
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
 

@@ -124,7 +124,7 @@ export const isPlanned = (code: string): code is PlannedCode => Object.hasOwn(on
 
 /** GOV.UK Pay's code for a fault behind this operation, with status 500; undefined if it has no such code. */
 export function faultCodeOf(operation: string): Code | undefined {
-  // A card that cannot be authorised because of a fault has the code of such payments.
+  // After a fault POST /v1/auth has the code of payments that failed because of a fault.
   if (operation === 'authorisePayment') return 'P0050'
   const found = Object.entries<PlannedError>(onlyByPlan).find(
     ([code, { of, status }]) => status === 500 && code.endsWith('98') && of.includes(operation),

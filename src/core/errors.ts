@@ -96,7 +96,7 @@ export const notAnObject = (code: BodyCode) =>
 const notFound = (code: Code, what: string) => new ApiError(404, code, `this ${what} in the path`)
 
 type PaymentCode = 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000'
-/** `days`: for so many the account's payments are kept. */
+/** `days`: the number of days for which the account's payments are kept. */
 export const paymentNotFound = (code: PaymentCode, days = 7) =>
   notFound(code, `account has no payment of the last ${days} days with the payment_id`)
 

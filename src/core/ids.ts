@@ -3,7 +3,7 @@ import { flat } from './flat.ts'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
-/** 26 characters of base32hex: 48 bits of milliseconds and 82 random bits. Inserts append to an index, as they sort by time. */
+/** 26 characters of base32hex: 48 bits of milliseconds, 82 random bits. They sort by time, so inserts append. */
 
 const LENGTH = 26
 const TIME_LENGTH = 9
@@ -26,7 +26,7 @@ function randomDigits(count: number): number[] {
 const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 const spelt = Buffer.alloc(LENGTH)
 
-/** The text of base-32 digits. A buffer gives a flat string, see src/core/flat.ts: with `newUuid` some 4 % of benchmark P1. */
+/** The text of base-32 digits. A buffer makes it flat (src/core/flat.ts): with `newUuid` some 4 % of benchmark P1. */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
   return spelt.toString('latin1', 0, digits.length)
@@ -42,8 +42,8 @@ const timeText = (now: number): string =>
 const MILLISECONDS_REMEMBERED = 20_000
 
 /**
- * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
- * draws equally many of them, so that later identifiers do not depend on the time.
+ * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits`, each call
+ * draws the same number of digits, so that later identifiers do not depend on the time.
  */
 export function createNewId(digits?: typeof randomDigits): NewId {
   const latest = new Map<number, string>()
@@ -73,7 +73,7 @@ function idAfter(id: string): string {
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))
 
-/** toLowerCase changes nothing but flattens the rope that randomUUID returns. */
+/** toLowerCase changes no character, but flattens the rope that randomUUID returns. */
 const newUuid = (): string => randomUUID().toLowerCase()
 
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }

@@ -1,4 +1,4 @@
-/** How to type a command where this process was started, for hints and examples; and the proxy and header of its requests. */
+/** For hints and examples: how to type a command here. For requests of this process: the proxy, and a header. */
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
@@ -37,7 +37,7 @@ export function asTypedHere(line: string, started = thisProcess()): string {
     .replace(/(?<![\w./-])farthing$/gm, () => name)
 }
 
-/** A line with values, as in hint`farthing pay ${scenario}`: `asTypedHere` changes its own words, never a value. */
+/** A line with values, as in hint`farthing pay ${scenario}`: `asTypedHere` changes only its words, never a value. */
 export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string =>
   String.raw({ raw: asTypedHere(texts.join('\0')).split('\0') }, ...values)
 

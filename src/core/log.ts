@@ -38,7 +38,7 @@ function standardOutput() {
   return Object.assign(output, { written })
 }
 
-/** Logs no other properties of an error: those of a database error contain the row, and so what a client sent. */
+/** Logs no other properties of an error: a database error has the row in them, and so data that a client sent. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { type, message, stack, code } = stdSerializers.err(error)

@@ -69,26 +69,26 @@ export type Resolve = (host: string) => Promise<string[]>
 /** The result of one attempt to deliver a message. */
 export type AttemptResult = {
   status: 'SUCCESSFUL' | 'FAILED'
-  /** The receiver's HTTP status, or null when none arrived. */
+  /** The receiver's HTTP status, or null if no status arrived. */
   status_code: number | null
   /** Milliseconds until the status line or the failure; null when nothing was sent. */
   response_time: number | null
   /** The status code and its reason phrase, or the reason why there is no status. */
   result: string
-  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
+  /** Without a status, the error code, such as CERT_HAS_EXPIRED. Logged and recorded, not stored with the message. */
   cause?: string
-  /** The status of the redirect that was followed with a GET, or else of the last one. It is recorded, and not stored with the message. */
+  /** The status of the redirect that led to a GET, or else of the last. Recorded, not stored with the message. */
   redirected?: number
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
   answer?: Promise<ReceiverResponse>
 }
 
 export type ReceiverResponse = {
-  /** Names as they were written, and values, whose bytes are read as Latin-1. */
+  /** Names as the receiver wrote them, with values whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
   /** The first KEPT_ANSWER_BYTES of the body. */
   body: Buffer
-  /** Bytes of the body that arrived: reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the time of the attempt. */
+  /** Bytes of the body that arrived. Reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the attempt's time. */
   size: number
   /** The headers of the request as they were sent. */
   sent: Record<string, string>
@@ -112,10 +112,10 @@ export type Post = {
   account?: Account
 }
 
-/** `most`: redirects in a row. After `asGet` a GET without headers and body follows, after `unchanged` the same. */
+/** `most`: redirects in a row. Status of `asGet`: a GET without headers and body follows; of `unchanged`: the same. */
 export type Redirects = { most: number; asGet: readonly number[]; unchanged: readonly number[] }
 
-/** Repeats a request once after these statuses: after Retry-After, else `wait`, at most `longest` milliseconds. */
+/** Repeats a request once after these statuses. Waits Retry-After or else `wait`, at most `longest` milliseconds. */
 export type Repeats = { statuses: readonly number[]; wait: number; longest: number }
 
 /** One attempt: the POST, and the message that it delivers. */
@@ -123,8 +123,8 @@ export type OutgoingMessage = Post & { account: Account; webhook_id: string; mes
 
 /**
  * Sends the POST and returns the result of its last request. Never rejects. Takes at most `timeout` over name look-up,
- * connection, TLS, request and status; so does each request that follows from `redirects` and `repeats`. Connects to no address that the callback
- * address rule refuses.
+ * connection, TLS, request and status; so does each request that `redirects` and `repeats` add. Connects to no address
+ * that the callback address rule refuses.
  */
 export type Send = (message: OutgoingMessage) => Promise<AttemptResult>
 

@@ -45,7 +45,7 @@ export function createRounds<Item>() {
     next,
     /** Ends the turn of the owner whose item `next` has just returned. */
     pass,
-    /** The next items, one of each owner in turn, and at most so many. */
+    /** The next items, one of each owner in turn, and at most `most`. */
     take(most: number): Item[] {
       const taken: Item[] = []
       while (taken.length < most) {

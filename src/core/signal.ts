@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 
-/** This process's waiters, by the name of their signal. A signal carries no state: a waiter then reads the database. */
+/** This process's waiters, by the name of their signal. It carries no state: a woken waiter reads the database. */
 export type Signals = ReturnType<typeof createSignals>
 
 export function createSignals() {
   const waiters = new EventEmitter().setMaxListeners(0)
 
-  /** Calls `wake` whenever one of these signals is set. The function that it returns ends that. */
+  /** Calls `wake` whenever one of these signals is set, until the returned function is called. */
   function on(names: readonly string[], wake: () => void): () => void {
     for (const name of names) waiters.on(name, wake)
     return () => {

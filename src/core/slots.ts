@@ -89,7 +89,7 @@ export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infini
   }
 }
 
-/** Runs the work when the owner has a slot. For semaphores without a limit for waiting callers. */
+/** Runs the work when the owner has a slot. For semaphores that limit neither the time nor the number of waits. */
 export async function inSlot<Done>(takeSlot: TakeSlot, owner: string, work: () => Promise<Done>) {
   const release = await takeSlot(owner)
   try {

@@ -77,7 +77,7 @@ const inNextTurn = <Done>(done: Done): Promise<Done> => setImmediate(done)
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** Each caller gets a turn of the event loop of its own, so that the slices of several do not add up to one long block. */
+/** Each caller gets its own turn of the event loop, so that the slices of several do not add up to one long block. */
 export function ownTurn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate())
   return lastTurn

@@ -119,7 +119,7 @@ export interface Account extends AsyncDisposable {
   settled(options?: WaitOptions): Promise<void>
   /** Finds what would break in production. Rejects with a CheckFailed for a broken rule of level `failOn` or worse. */
   check(options?: CheckOptions): Promise<CheckReport>
-  /** Empties the account. Its key and behaviour stay. Its clock begins anew: at `at`, otherwise at the machine's time. */
+  /** Empties the account. Its key and behaviour stay. Its clock begins at `at`, otherwise at the machine's time. */
   reset(options?: { behaviour?: Behaviour; at?: Moment; frozen?: boolean }): Promise<void>
   /** `path` begins with a slash, or is a whole address of the service. Does not reject for a status. */
   send(

@@ -6,7 +6,7 @@ import { finding, report, situation } from '../tools/control/check.ts'
 import { message } from '../tools/control/messages.ts'
 import { recordedRequest } from '../tools/control/requests.ts'
 
-/** By the names of their types. scripts/print-types.ts prints these for the package. */
+/** The schemas by the names of their types. scripts/print-types.ts prints these types for the package. */
 export const resources = {
   Payment: { ...payment, description: 'A payment as the API returns it' },
   CardDetails: cardDetails,

@@ -29,7 +29,7 @@ type SessionPorts = { database: Database; config: Config; time: Time }
 
 export type Session = { account: Account; key_id: string }
 
-/** The account that a seal opens; undefined for any other text, and once the seal has expired or its key was revoked. */
+/** The account that a seal opens; undefined for any other text, or if the seal has expired or its key was revoked. */
 export async function findSession(
   { database, config, time }: SessionPorts,
   text: string,
@@ -120,7 +120,7 @@ export async function startSession(
 export const endSession = (request: FastifyRequest, reply: FastifyReply, config: Config): void =>
   setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
 
-/** For the console's path as the browser sees it. If a proxy hides that, the browser takes the page's: the same. */
+/** Sets a cookie for the console's path. If a proxy hides it, the browser takes the page's path, which is the same. */
 export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -97,7 +97,7 @@ export const livesAt = (parameter: '$1' | '$2') =>
   `ended = 0 and (expires is null or expires > ${parameter})`
 
 /**
- * The bearer key with its account, or undefined; `fixedKeys` are those of the settings, `at` is now. `lastPlanSql` is SQL for
+ * The bearer key with its account, or undefined. `fixedKeys`: those of the settings. `at`: now. `lastPlanSql`: SQL for
  * the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(

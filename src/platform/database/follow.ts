@@ -47,7 +47,7 @@ export type FollowedPage<Row> = {
   /** Oldest first. */
   rows: Row[]
   next: string
-  /** The `before` of the page before this one; null without rows. */
+  /** The `before` with which to get the page before this one; null without rows. */
   previous: string | null
 }
 

@@ -30,7 +30,7 @@ export async function migrate(database: Database, has: number, onMigrated?: OnMi
       const isOwn = await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
       if (isOwn && done > 0) onMigrated?.(done, steps.length)
     } catch (error) {
-      // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
+      // On PostgreSQL one of two concurrent `create table if not exists` may fail: the other instance has migrated.
       if ((await newestStep(database).catch(() => before)) <= before) throw error
     }
   }

@@ -30,7 +30,7 @@ const DEADLOCK = '40P01'
 const READ_ONLY = '25006'
 /** The server, the database or the role has no connection left. */
 const TOO_MANY_CONNECTIONS = '53300'
-/** Tries to get a connection, and milliseconds of the longest pause after each: some five seconds in all. */
+/** The most tries to get a connection, and the longest pause after each, in milliseconds: some five seconds in all. */
 const MOST_CONNECTS = 20
 const CONNECT_PAUSE = 500
 /** Milliseconds until the pool may try again for more connections than the server gave. */

@@ -16,7 +16,7 @@ const HOST = /^[A-Za-z0-9._~[\]:-]+$/
 /** Characters: a name of 253, a colon and a port. */
 const LONGEST_HOST = 259
 
-/** The addresses that links begin with: as configured, by the request's Host or, if that is no host name, our own. */
+/** The addresses that links begin with: configured, from the request's Host or, if that is no host name, our own. */
 export function addressesOf(request: FastifyRequest, config: Config): Addresses {
   const api = config.baseUrl ?? requestAddress(request, config)
   return { api, pages: config.pagesUrl ?? api }

@@ -107,7 +107,7 @@ const FORM = Symbol('form')
 /** Plans, the handler and the record read the same form, so its bytes keep it once parsed. A WeakMap costs more. */
 type FormBytes = Buffer & { [FORM]?: URLSearchParams }
 
-/** The fields of a form, none without a body; undefined if it is longer or has more fields than a form may have. Bytes that are not UTF-8 read as U+FFFD. */
+/** A form's fields, none without a body; undefined beyond FORM_BYTES or FORM_FIELDS. Reads invalid UTF-8 as U+FFFD. */
 export function formOf(body: unknown): URLSearchParams | undefined {
   if (!Buffer.isBuffer(body)) return new URLSearchParams()
   const bytes: FormBytes = body

@@ -25,7 +25,7 @@ declare module 'node:http' {
 
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
-/** The first bytes of a body are not counted, so that large bodies cannot get it refused: at most 40 MB in all. */
+/** The first bytes of a body are not counted, so that others cannot get a small body refused: at most 40 MB in all. */
 const SMALL_BYTES = 4_096
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -52,7 +52,7 @@ export function createHttpServer(handle: Handle): Server {
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: IDLE_MS,
-    // Connections that are late are closed at one go: with a second between, 9,900 idle ones stopped all others for 0.5 s.
+    // Late connections are closed together: at one check a second, 9,900 idle ones stopped all others for 0.5 s.
     connectionsCheckingInterval: 100,
     optimizeEmptyRequests: true,
   }
@@ -98,7 +98,7 @@ function dropBody(socket: ParsedSocket): () => void {
 
 /**
  * Stops the parser of a closed connection, which would go on with the bytes that it has read: a read of 64 KB can have
- * 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
+ * 1,800 requests. The requests of 300 connections took 1 GB and stopped all others for 3 s.
  */
 function stopWhenClosed(socket: ParsedSocket): void {
   const { parser } = socket

@@ -17,7 +17,7 @@ type Limits = {
 }
 type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
 
-/** How null or blank text counts: as a required field that is missing, as an optional one that is absent, or as invalid. */
+/** How null or blank text counts: as a missing required field, as an absent optional field, or as an invalid one. */
 type Blank = 'missing' | 'absent' | 'invalid'
 
 const BLANK = /^\s*$/

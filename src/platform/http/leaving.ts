@@ -64,7 +64,7 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
       request.turn = createTurn(request, release)
     },
 
-    /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
+    /** Counts a response until it has left. If the budget has no space for it, returns the error to send instead. */
     leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null {
       const { turn } = request
       turn?.end()

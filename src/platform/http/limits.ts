@@ -27,7 +27,7 @@ type Sent = (error: Error | null, payload?: unknown) => void
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** Limits the requests in progress. One whose body still arrives has no place. A stop begins by aborting `stopping`. */
+/** Limits the requests in progress. Requests whose body still arrives are not. A stop begins by aborting `stopping`. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
   const begin = createBeginning()
@@ -46,9 +46,8 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
       })
     },
     /**
-     * Takes a place of the account, to which all later work belongs. The work begins at the account's turn. Beyond the
-     * limits 503 with Retry-After. A request without key and body, for which places are few, takes one only at its
-     * turn.
+     * Takes a place of the account, to which all later work belongs, and begins at its turn. Beyond the limits 503 with
+     * Retry-After. A request without key and body takes one of few places, so only at its turn.
      */
     enter:
       (area: AreaName) =>

@@ -52,7 +52,7 @@ export function createPlaces() {
     return holder
   }
 
-  /** Undefined without a free place, or if the account would exceed its share of those left, and `beyond` more. */
+  /** Undefined without a free place, or if the account would exceed its share of the places left, and `beyond` more. */
   function take(owner: string, beyond = 0): Holder | undefined {
     const holder = holderOf(owner)
     const left = REQUESTS_IN_PROGRESS - taken - 1

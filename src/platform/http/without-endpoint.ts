@@ -23,7 +23,7 @@ export const WITHOUT_ENDPOINT = [
   { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
 ]
 
-/** Refuses such a request before its body is read. Unknown paths below `/` and `/v1` are recorded, with a good key. */
+/** Refuses these before their body is read. With a good key, unknown paths below `/` and `/v1` are recorded. */
 export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
   const findPath = createFindPath(app)
   // In a plugin of its own, because the hooks of the server run for all requests.

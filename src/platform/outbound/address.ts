@@ -1,8 +1,7 @@
 /**
- * The callback address rule: to which URLs this service may connect for a client (docs/spec-gaps.md). It is
- * checked at registration and again for every connection. Functions return the broken rule as text that
- * completes a sentence beginning with `callback_url`. The text never contains a resolved address, which
- * would let a client map the network.
+ * The callback address rule: the URLs to which this service may connect for a client (docs/spec-gaps.md). It is checked
+ * at registration and again for every connection. Functions return the broken rule as text that completes a sentence
+ * beginning with `callback_url`. The text never contains a resolved address, which would let a client map the network.
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'

@@ -10,7 +10,7 @@ const IDLE_MS = 1000
 /** Happy Eyeballs: milliseconds for one address before the next is tried. TCP repeats a lost SYN after one second. */
 const ADDRESS_MS = 1250
 
-/** Node parses a read to its end: in pieces of one byte, 64 KB blocked the event loop for 16 ms, and this for 2 ms. */
+/** Node parses a read to its end. In pieces of one byte, 64 KB blocked the event loop for 16 ms, this size for 2 ms. */
 const READ_BYTES = 4096
 
 const POOL = {

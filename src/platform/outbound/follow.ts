@@ -1,4 +1,4 @@
-/** Following redirects, and repeating a request that is refused for a moment, where the sender of a message asks for it. */
+/** Follows redirects, and repeats a request that a receiver refuses for a moment, if the post asks for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
 

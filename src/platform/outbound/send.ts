@@ -1,4 +1,4 @@
-/** Has agents of its own: `fetch` and Node's global agents obey proxy variables, and a proxy checks no addresses. */
+/** Has its own agents: `fetch` and Node's global ones obey proxy variables, and a proxy's addresses are unchecked. */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
@@ -15,7 +15,7 @@ import { createFollow, type Hop, type Next } from './follow.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
 export const DEADLINE_MS = 2000
-/** The wait for a slot is so much shorter: a slot that another timeout frees at the end would leave no time to send. */
+/** The wait for a slot ends so much earlier: a slot that another timeout frees would leave no time to use it. */
 const SLOT_MARGIN_MS = 100
 export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
 const REASON_PHRASE_CHARACTERS = 100
