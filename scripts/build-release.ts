@@ -24,7 +24,7 @@ type Bom = {
   dependencies: { ref: string; dependsOn: string[] }[]
 }
 
-/** npm's list without packages that only builds and tests need, and with Node and the image's Debian libraries. */
+/** npm's list without number and time, which vary, and build tools, but with Node and the image's Debian libraries. */
 function components(contained: string[], hasImage: boolean): object {
   const { serialNumber: _, ...bom }: Bom = JSON.parse(
     execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {

@@ -4,8 +4,8 @@
  * places in files whose path contains a text, and `--files` is the most test files that run for a mutant.
  *
  * A mutant runs in a copy of the tree, on SQLite, in the test files that reach its line, until the first test is red.
- * The lines are measured once for each test file, and kept in node_modules/.cache/mutate.json. If all tests stay green,
- * the compiler checks the code, as in `npm run check`. A mutant that it refuses, or that never ends, is caught too.
+ * The lines are measured once for each test file, and kept in node_modules/.cache/mutate.json. If all stay green, the
+ * compiler checks the code. A mutant that it refuses, or that never ends, is caught too, and counted apart.
  *
  * Stryker 10.1.1 was tried. It stops at TypeScript 7, whose API it calls by the old names. With a workaround it runs
  * node:test only through its TAP runner, which switches mutants by the environment of the test process: none acts in

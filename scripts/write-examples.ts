@@ -1,7 +1,6 @@
 /**
  * `npm run examples` writes src/app/docs/examples/recorded.json, the requests and responses of a service in use, and
- * the table of differences in docs/spec-gaps.md. The service has a seed and a clock that stands still: each run writes
- * the same.
+ * the table of differences in docs/spec-gaps.md. With a seed and a clock that stands still, each run writes the same.
  */
 import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -205,7 +205,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
   const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const known = createAuthenticate(context, { lastPlanSql, onRefused })
-  /** Then takes the due steps of the account's payments. If the request is about one payment, its handler does so. */
+  /** Also takes the due steps of the account's payments. If the request is about one payment, its handler does so. */
   const authenticate: Area['authenticate'] = request => {
     const owed = () =>
       request.routeOptions.url?.includes(':payment_id')

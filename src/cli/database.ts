@@ -68,7 +68,10 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
   )
 }
 
-/** Opens, names and closes the database. Without `create` it must exist; without `options` it must have tables too. */
+/**
+ * Opens the database for `work`, names it on standard error, and closes it. Without `create` the database must exist.
+ * Without `options` it must have tables too.
+ */
 export async function useDatabase<Result>(
   address: DatabaseAddress,
   options: { create?: boolean } | undefined,

@@ -71,5 +71,5 @@ export const revoked = (key_id: string): string => `revoked ${key_id}`
 export const attemptFor = (webhook_id: string): string => `attempt ${webhook_id}`
 /** The listener has gone, or will soon count as gone. */
 export const leftBy = (webhook_id: string): string => `left ${webhook_id}`
-/** The receiver's response to the attempt has been stored. */
+/** The listener has reported the result of the attempt. */
 export const answerTo = (attempt_id: string): string => `answer ${attempt_id}`

@@ -1,7 +1,6 @@
 /**
- * A seal gives a browser access to the console for a limited time: `account.key_id.expires.mac`. It is signed with the
- * hash of the API key that requested it. So nothing is stored, every instance can check it, and revoking the key ends
- * it.
+ * A seal gives a browser access to the console for a limited time: `account.key_id.expires.mac`. The hash of the API
+ * key that requested it signs it: nothing is stored, every instance can check it, and revoking the key ends it.
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'

@@ -72,7 +72,7 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   }
 }
 
-/** Reads only. `has`: the newest migration there; `knows`: ours; `walBytes`: of SQLite's log. Throws as versionIn. */
+/** Reads only. `has`: its newest migration; `knows`: ours; `walBytes`: size of SQLite's log. Throws as versionIn. */
 export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()
   if (address.kind === 'sqlite')

@@ -11,7 +11,7 @@ import { openSqlite } from './sqlite/sqlite.ts'
 type OpenOptions = QueueOptions &
   Pick<PostgresOptions, 'onConnectionError'> & { onMigrated?: OnMigrated }
 
-/** Throws if the database is unusable, another program's or a newer Farthing's. Errors of SQLite have its `path`. */
+/** Opens and migrates. Throws if it is unusable, another program's or a newer Farthing's. SQLite errors have `path`. */
 export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
   const { database, migrated } = await beginOpening(address, options)
   await migrated
@@ -61,7 +61,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 /** The one table whose rows may be lost: the record of requests. */
 const UNLOGGED = 'exchanges'
 
-/** Takes it out of PostgreSQL's write-ahead log: a crash then empties it. If that is refused, writes are slower. */
+/** Takes the record out of PostgreSQL's write-ahead log: a crash then empties it. If refused, writes are slower. */
 async function makeUnlogged(database: Database): Promise<void> {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',

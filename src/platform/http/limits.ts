@@ -27,7 +27,7 @@ type Sent = (error: Error | null, payload?: unknown) => void
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** Limits the requests in progress. Requests whose body still arrives are not. A stop begins by aborting `stopping`. */
+/** Limits the requests in progress, which have arrived with their body. A stop begins by aborting `stopping`. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
   const begin = createBeginning()

@@ -1,4 +1,4 @@
-/** The places of requests in progress. Each belongs to an account, so that one account cannot take all. */
+/** The places of requests in progress. Each account has a share of them, so that one account cannot take all. */
 import type { EventEmitter } from 'node:events'
 import {
   CONTROL_REQUESTS,

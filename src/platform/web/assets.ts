@@ -15,7 +15,7 @@ const contentTypes: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-/** File names, to be put behind `/assets/`. `docs` is for the viewer on /docs, `console` for the console. */
+/** File names, to be put behind `/assets/`. Those with `docs` are for /docs, those with `console` for the console. */
 type Names = Record<
   'css' | 'js' | 'docsCss' | 'docsJs' | 'consoleCss' | 'consoleJs' | 'icon',
   string

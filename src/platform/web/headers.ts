@@ -55,7 +55,7 @@ export const sendHtml = (
 
 /**
  * Whether another site made the browser send this form (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
- * localhost, and no proxy changes it as it may change the Host. Over plain http only the Origin shows the site: it must
+ * localhost, and it is right even if a proxy changes the Host. Over plain http only the Origin shows the site: it must
  * be the requested address or a configured one. It is `null` if the other site hides it; our pages never do. A request
  * without both headers comes from a script.
  */
