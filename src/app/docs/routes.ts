@@ -72,7 +72,6 @@ export function docsEndpoints(
   ]
 }
 
-/** The description of the control API. */
 export const controlDescription = ({ config }: Context, endpoints: () => readonly Endpoint[]) =>
   documentEndpoint(
     config,
