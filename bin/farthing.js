@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// Plain JavaScript: a Node that is too old for the rest must be able to say so. CommonJS: an import of one of Node's
-// modules would load all that it can export, 10 ms of a start.
+// Plain JavaScript: this must also run in a Node that is too old for the rest, to say so. CommonJS: an import of one of
+// Node's modules would load all that it can export, 10 ms of a start.
 const { existsSync } = require('node:fs')
 const { enableCompileCache } = require('node:module')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { newerNode, startProblem } = require('./installation.js')
 
-/** As if that Node had been started: with this terminal, and the signals that this process gets. */
+/** Starts that Node in place of this one: it has this terminal, and gets the signals that this process gets. */
 function startWith(node) {
   const { spawn } = require('node:child_process')
   const child = spawn(node, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })

@@ -1,8 +1,8 @@
-/** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
+/** Says why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
 const { existsSync, realpathSync } = require('node:fs')
 const { join } = require('node:path')
 
-/** Node's own faults in TLS and in http.Agent were mended here. */
+/** The oldest Node that works: this version repaired faults in TLS and in http.Agent. */
 const NEEDED = [24, 18, 1]
 const DEV_LEFT_OUT =
   'because development dependencies were left out (--omit=dev or NODE_ENV=production). Run: npm ci --include=dev'

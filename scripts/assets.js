@@ -1,4 +1,4 @@
-/** Runs as `npm run build:assets`, and after `npm ci`. A clone that cannot build the assets must still install. */
+/** Runs as `npm run build:assets`, and after `npm ci`, which must succeed even if the assets cannot be built. */
 import { buildProblem } from '../bin/installation.js'
 
 const problem = buildProblem()

@@ -1,7 +1,7 @@
 /**
- * Builds the files that the pages link to: a style sheet and a script for all pages, two more for the viewer on /docs and
- * for the console, and an icon. They go into src/platform/web/assets/built/ under names that contain a hash of the content, with a manifest
- * that src/platform/web/assets.ts reads. `npm ci` in a clone and `npm run build:assets` run it.
+ * Builds the files to which the pages link: a style sheet and a script for all pages, two more for the viewer on /docs
+ * and for the console, and an icon. Puts them into src/platform/web/assets/built/, with a hash of the content in each
+ * name, and a manifest for src/platform/web/assets.ts. `npm ci` in a clone and `npm run build:assets` run this script.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const built = new URL('built/', source)
 const notice =
   '/*! Contains parts of GOV.UK Frontend, MIT licence, github.com/alphagov/govuk-frontend */\n'
 
-/** Where Swagger UI comes from and its notice, at the top of its script and style sheet. */
+/** The source of Swagger UI and its notice, for the top of its script and style sheet. */
 const viewerNotice = async (): Promise<string> =>
   `Contains Swagger UI, github.com/swagger-api/swagger-ui, Apache License 2.0\n\n${await readNotice('NOTICE')}`
 
@@ -33,7 +33,7 @@ async function readNotice(name: string): Promise<string> {
 function buildStyles(entry: string): string {
   const { css } = compile(fileURLToPath(new URL(entry, source)), {
     style: 'compressed',
-    // A byte order mark would follow the notice, and there make the first rule invalid.
+    // A byte order mark would come after the notice, and make the first rule invalid.
     charset: false,
     importers: [new NodePackageImporter()],
   })

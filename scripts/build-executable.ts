@@ -1,4 +1,4 @@
-/** Makes release/farthing, the executable for this kind of machine. With the argument `--built` it takes dist/ as it is. */
+/** Makes release/farthing, the executable for this kind of machine. With `--built` it uses dist/ as it is. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { buildExecutable, licences } from './executable.ts'
 

@@ -1,10 +1,10 @@
 /**
  * Makes release/: the package, an executable for each kind of machine, an image for containers, their licences, their
- * components in CycloneDX's form, and the checksums of all of these. Two builds of a commit have the same bytes, but for
- * the compiled code in the executable for the kind of machine that builds.
+ * components in CycloneDX's form, and the checksums of all these files. Two builds of a commit have the same bytes,
+ * except for the compiled code in the executable for the building machine's own kind.
  *
- * `npm run build:release -- --update-libraries` writes the newest libraries of the image into image-libraries.json.
- * Without the image, because Debian has newer ones, it makes the other files, and ends with 1.
+ * `npm run build:release -- --update-libraries` writes the newest libraries of the image into image-libraries.json. If
+ * Debian has newer libraries, the build makes all files but the image, and ends with 1.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,7 +24,7 @@ type Bom = {
   dependencies: { ref: string; dependsOn: string[] }[]
 }
 
-/** The list of npm, without what only builds and tests need, without number and time, which differ, with Node and with Debian's libraries in the image. */
+/** npm's list without number and time, which vary, and build tools, but with Node and the image's Debian libraries. */
 function components(contained: string[], hasImage: boolean): object {
   const { serialNumber: _, ...bom }: Bom = JSON.parse(
     execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
@@ -41,7 +41,7 @@ function components(contained: string[], hasImage: boolean): object {
     name: 'node',
     version,
     'bom-ref': `node@${version}`,
-    // By these names the lists of known vulnerabilities have it.
+    // Lists of known vulnerabilities have Node by these names.
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:-:*:*:*`,
     purl: `pkg:generic/node@${version}`,
   }
@@ -88,7 +88,7 @@ function makeExecutable(platform: Platform): string {
   return output
 }
 
-/** In the form that `sha256sum --check` reads. */
+/** The checksums of these files, in the form that `sha256sum --check` reads. */
 const checksums = (names: string[]): string =>
   names
     .map(name => {
@@ -97,12 +97,12 @@ const checksums = (names: string[]): string =>
     })
     .join('')
 
-/** First, because it may fail. undefined where Debian has no such versions, or where there is no apt-get. */
+/** Called first, because it may fail: undefined if Debian has other versions by now, or there is no apt-get. */
 function readLibraries(): Record<Architecture, Entry[]> | undefined {
   try {
     return { amd64: libraries('amd64'), arm64: libraries('arm64') }
   } catch (error) {
-    const { message } = error as Error // of apt-get, which has said more itself, or of image-libraries.ts
+    const { message } = error as Error // of apt-get, which has printed more itself, or of image-libraries.ts
     process.stderr.write(`${message.replace(/^Command failed: (\S+) [\s\S]*/, '$1 failed')}\n`)
     return undefined
   }
@@ -114,7 +114,7 @@ if (process.argv.includes('--update-libraries')) {
 }
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const name = `farthing-${version}`
-// Beside release/, which has either all files of a build or those of the last one.
+// The draft is not in release/, which so always has all files of one build.
 const draft = 'node_modules/.cache/release'
 rmSync(draft, { recursive: true, force: true })
 mkdirSync(draft, { recursive: true })

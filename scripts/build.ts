@@ -1,6 +1,6 @@
 /**
- * Makes dist/: what the package and the single executable carry. The service with its commands and all that it
- * depends on is one file. Node and the bundles are all it needs.
+ * Makes dist/, the content of the package and of the single executable. One file has the service with its commands and
+ * all its dependencies. It needs only Node and the bundles.
  */
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { bundle, bundleService, common, commonjs, shippedFolders } from './bundle.ts'
@@ -11,7 +11,7 @@ await import('./build-assets.ts')
 rmSync('dist', { recursive: true, force: true })
 for (const folder of shippedFolders) cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 
-// The library is one file for each module system. Only its thread loads the service, and needs a new Node.
+// The library is one file for each module system. Only its thread loads the service, which needs a newer Node.
 const library = 'src/testing/library.ts'
 const packages = [
   ...IN_ASSETS,

@@ -1,8 +1,8 @@
-/** Bundles a source and all that it imports into one file, because each file that a start loads costs it time. */
+/** Bundles a source and all that it imports into one file, because each further file makes a start slower. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type BuildOptions, build } from 'esbuild'
 
-/** Of `src/`: their files are read while the service runs, and go with the code. */
+/** Folders of `src/` whose files the service reads while it runs, so that they must be beside the code. */
 export const shippedFolders = [
   'app/docs/examples',
   'platform/database/migrations',
@@ -19,7 +19,7 @@ export const common: BuildOptions = {
   lineLimit: 200,
 }
 /**
- * Fastify requires these and never uses them here: TLS, HTTP/2, the versions of plugins, addresses of proxies, compilers
+ * Modules that Fastify requires but never uses here: TLS, HTTP/2, versions of plugins, addresses of proxies, compilers
  * of schemas (src/platform/http/fastify.ts) and requests without a connection. Without them a start takes 5 % less: P7.
  */
 const UNUSED = [
@@ -32,7 +32,7 @@ const UNUSED = [
   'light-my-request',
 ]
 
-/** find-my-way asks whether its own expressions take long, in each start. No route here has one: 2 % of a start. */
+/** At each start find-my-way checks its own regular expressions. No route here has one: 2 % of a start. */
 const SAFE = { 'safe-regex2': './scripts/safe.cjs' }
 
 export const commonjs: BuildOptions = {
@@ -55,8 +55,8 @@ export async function bundle(
 }
 
 /**
- * esbuild escapes other characters in strings, but not in tagged templates. With one left V8 would keep the whole text in
- * two bytes a character: P7, P8.
+ * esbuild escapes characters outside ASCII in strings, but not in tagged templates. One such character would make V8
+ * keep the whole text with two bytes for each: P7, P8.
  */
 const inAscii = (code: string): string =>
   code.replaceAll(
@@ -64,7 +64,7 @@ const inAscii = (code: string): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Makes the service with its commands, and the thread that writes to SQLite, in `folder`. Returns what `bundle` does. */
+/** Bundles the service with its commands, and the thread that writes to SQLite, in `folder`. Returns as `bundle`. */
 export async function bundleService(folder: string): Promise<string[]> {
   const made = [
     ['cli/main', 'farthing'],

@@ -1,25 +1,25 @@
 /**
- * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document with Farthing's of the behaviour govuk-pay. FILE is JSON or YAML. Prints what only
- * one of them has, except for the differences of scripts/known-differences.yaml, and ends with 1 if there are any.
+ * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document, as JSON or YAML, with Farthing's of the behaviour
+ * govuk-pay. Prints the differences that scripts/known-differences.yaml lacks, and ends with 1 if there are any.
  */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { readConfig } from '../src/app/config.ts'
 import { startFarthing } from '../src/app/start.ts'
 
-/** The documents of others may have any shape. */
+/** A document that somebody else wrote may have any shape. */
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 type Fields = Record<string, Json>
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
-/** Levels of objects below a body. A schema may contain itself. */
+/** The most levels of objects below a body: a schema may contain itself. */
 const DEEPEST = 8
 
 const fieldsOf = (value: Json | undefined): Fields =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {}
 const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
-/** Where the facts of all error bodies are: most operations have the same. */
+/** The beginning of the facts about all error bodies: most operations have the same body. */
 const ERROR = 'error '
 
 /**
@@ -88,7 +88,7 @@ function factsOf(document: Json): Set<string> {
   return facts
 }
 
-/** The values that are listed for each place; undefined where all are allowed. */
+/** The values that the schema lists for each place; undefined where all are allowed. */
 type Listed = Map<string, ReadonlySet<string> | undefined>
 
 const merge =
@@ -102,9 +102,9 @@ const merge =
     return merged
   }
 
-/** What two schemas of `allOf` allow together: of two lists the values in both. */
+/** The values that two schemas of `allOf` allow: of two lists the values in both. */
 const both = merge((one, other) => one.intersection(other))
-/** What two schemas of `anyOf` allow together. */
+/** The values that two schemas of `anyOf` allow: of two lists all values. */
 const either = merge((one, other) => one.union(other))
 
 /** Farthing's document, without the pages and documents that GOV.UK Pay does not have under /v1. */
@@ -124,7 +124,7 @@ async function readOwn(): Promise<Json> {
   }
 }
 
-/** A known difference: the facts that begin with `fact`, or in which its * stand for any text, and that only `only` has. */
+/** A known difference: facts that only `only` has, and that begin with `fact` or match it, with any text for each *. */
 type Known = { fact: string; only: 'GOV.UK Pay' | 'Farthing'; reason: string }
 
 function isAt(known: Known, fact: string): boolean {
@@ -133,7 +133,7 @@ function isAt(known: Known, fact: string): boolean {
   return new RegExp(`^${[first, ...parts].map(RegExp.escape).join('.*')}$`).test(fact)
 }
 
-/** The differences that are not known, and the known ones that are no longer there. Each is a line for the reader. */
+/** A line for each difference that is not known, and for each known difference that no longer exists. */
 export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
   const [their, own] = [factsOf(theirs), factsOf(ours)]
   const used = new Set<Known>()
@@ -157,13 +157,13 @@ export function compare(theirs: Json, ours: Json, known: Known[]): string[] {
   return [...lines, ...gone]
 }
 
-/** A value of a field for which the others list none: nobody can say that it is not theirs. */
+/** A value of a field for which the other document lists no values, so it may have this value too. */
 function isValueOfOpen(fact: string, others: Set<string>): boolean {
   const [place = '', value] = fact.split(/(?<= is )/)
   return value !== undefined && ![...others].some(other => other.startsWith(place))
 }
 
-/** Of an operation, a response or an object that the others lack, its parts are no differences of their own. */
+/** Whether the fact is part of an operation, a response or an object that the other document lacks as a whole. */
 const isInMissing = (fact: string, facts: Set<string>, others: Set<string>): boolean =>
   [...fact.matchAll(/[ .]/g)]
     .map(({ index }) => fact.slice(0, index))

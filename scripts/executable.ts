@@ -6,16 +6,16 @@ import { shippedFolders } from './bundle.ts'
 
 type Executable = {
   output: string
-  /** The program of Node, of the same version as this one. Without it, this one. */
+  /** A program of Node of the same version as this one; by default this one. */
   node?: string
   /**
-   * With compiled code in it a start is some 0.15 s faster. It is not the same in each build, and another kind of
-   * machine cannot use it.
+   * Whether it has compiled code, which makes a start some 0.15 s faster. That code differs in each build, and another
+   * kind of machine cannot use it.
    */
   useCodeCache: boolean
 }
 
-/** Takes dist/ as it is. */
+/** Uses dist/ as it is. */
 export function buildExecutable({ output, node = process.execPath, useCodeCache }: Executable) {
   const config = {
     main: 'dist/farthing.cjs',
@@ -33,7 +33,7 @@ export function buildExecutable({ output, node = process.execPath, useCodeCache 
   if (status !== 0) throw new Error(`Node could not make ${output}`)
 }
 
-/** What src/core/files.ts finds inside the executable, by its path there. */
+/** The files that src/core/files.ts finds inside the executable, by their path there. */
 function assets(): Record<string, string> {
   const names = shippedFolders.flatMap(folder =>
     readdirSync(`dist/${folder}`)

@@ -1,4 +1,4 @@
-/** The libraries that Node needs on Linux, from Debian's packages. Downloads them with apt-get, changing nothing of it. */
+/** The libraries that Node needs on Linux, from Debian's packages. apt-get downloads them, and changes nothing here. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -17,8 +17,8 @@ import type { Entry } from './tar.ts'
 export type Architecture = 'amd64' | 'arm64'
 
 /**
- * With the SHA-256 of each. Debian keeps one version of a package: once there is a newer one, `apt-get download` finds
- * this one no more. gcc-14-base has the licence of three others.
+ * Debian's packages, with the SHA-256 of each. Debian keeps one version of a package: once there is a newer version,
+ * `apt-get download` no longer finds ours. gcc-14-base has the licence of three others.
  */
 const DATA = new URL('image-libraries.json', import.meta.url)
 type Package = { version: string } & Record<Architecture, string>
@@ -65,7 +65,7 @@ export function libraries(architecture: Architecture): Entry[] {
 export function updateLibraries(): void {
   const names = Object.keys(packages)
   for (const architecture of ['amd64', 'arm64'] as const) {
-    // apt-get prints nothing of a file that is there.
+    // apt-get prints no address of a file that is there already.
     rmSync(folderOf(architecture), { recursive: true, force: true })
     aptGet(architecture, 'update')
     const printed = aptGet(architecture, 'download', '--print-uris', ...names)
@@ -88,14 +88,14 @@ export function updateLibraries(): void {
 const folderOf = (architecture: Architecture) =>
   resolve('node_modules/.cache/image-libraries', architecture)
 
-/** Links to folders, such as a document that another package has, are left out. */
+/** Leaves out links to folders, such as to a document in another package. */
 function entryOf(folder: string, name: string): Entry[] {
   const path = join(folder, name)
   if (lstatSync(path).isSymbolicLink()) return [{ name, link: readlinkSync(path) }]
   return lstatSync(path).isFile() ? [{ name, content: readFileSync(path), mode: 0o755 }] : []
 }
 
-/** Runs apt-get with settings of its own. Returns what it prints. */
+/** Runs apt-get with settings of its own. Returns its output. */
 function aptGet(architecture: Architecture, ...args: string[]): string {
   const folder = folderOf(architecture)
   for (const name of ['state/lists/partial', 'cache/archives/partial'])

@@ -8,7 +8,7 @@ import { type Entry, tar } from './tar.ts'
 type Descriptor = { mediaType: string; digest: string; size: number }
 
 const TYPE = 'application/vnd.oci.image'
-/** The number of the user, as that of `node` in Node's own images. */
+/** The number of the user: that of `node` in Node's own images. */
 const USER = 1000
 
 const system = (architecture: Architecture, libraries: Entry[]): Entry[] => [
@@ -44,7 +44,7 @@ const settings = {
   StopSignal: 'SIGTERM',
 }
 
-/** Those of the Containerfile, by a test, and the version. */
+/** The labels of the Containerfile, which a test compares with these, and the version. */
 export const labels = (version: string) => ({
   'org.opencontainers.image.title': 'farthing',
   'org.opencontainers.image.description':

@@ -1,6 +1,6 @@
 /** The journeys whose requests and responses are the examples of the documents. */
 
-/** A test compares bodies with the schemas of the document. */
+/** A body of a request or a response. A test compares bodies with the schemas of the documents. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies have many shapes
 export type Body = any
 
@@ -14,9 +14,9 @@ export type Sent = {
 }
 
 export const LEDGER = 'https://ledger.example.org/payments'
-/** Its receiver checks the signature of a body that it has parsed and printed again. */
+/** The receiver at this address checks the signature of a body that it has parsed and printed again. */
 export const PYTHON = 'https://python.example.org/payments'
-/** Its receiver refuses a message that it has had before. */
+/** The receiver at this address refuses a message that it has had before. */
 export const STRICT = 'https://strict.example.org/payments'
 
 export type Steps = {
@@ -198,7 +198,7 @@ async function useRefunds({ use, pass }: Steps, { payment_id }: Body): Promise<v
 export async function useControl(steps: Steps): Promise<void> {
   const { use } = steps
   await use('With everything on', 'GET', '/control')
-  // Writes the requests before this one to the record: what is sent by hand does not wait for them.
+  // Gets the earlier requests written to the record: a message that is sent by hand does not wait for that.
   await use('', 'GET', '/control/check', { without: 'both' })
   await useAccounts(steps)
   await usePlans(steps)

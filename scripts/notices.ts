@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Parts of the pages' files, which scripts/build-assets.ts made. */
+/** Packages of which parts are in the pages' files, which scripts/build-assets.ts makes. */
 export const IN_ASSETS = ['node_modules/govuk-frontend', 'node_modules/swagger-ui-dist']
 
 const read = (path: string): string => readFileSync(path, 'utf8').trim()
 
-/** The licences of the packages in these folders, which whoever gets a copy of the packages must receive with it. */
+/** The licences of the packages in these folders. Everybody who gets a copy of the packages must get these too. */
 export function noticesOf(folders: string[]): string {
   const all = folders.map(folder => {
     const manifest = JSON.parse(read(`${folder}/package.json`))
@@ -18,7 +18,7 @@ export function noticesOf(folders: string[]): string {
   return `Farthing contains the following packages.\n\n${all.join(`\n${'-'.repeat(80)}\n\n`)}`
 }
 
-/** The last section of a README, if that is the text of a licence. */
+/** The section of the README about the licence, if it is the text of a licence. */
 function inReadme(folder: string): string | undefined {
   const [readme] = readdirSync(folder).filter(entry => /^readme/i.test(entry))
   const section =

@@ -1,8 +1,8 @@
 /**
- * npm packs the README.md of the clone, whose links lead to files that are not in the package, and its package.json,
- * whose dependencies are bundled. So `prepack` puts the package's own in their place (`packed-files.ts package`), and
- * `postpack` brings the clone's back (`packed-files.ts clone`). If npm pack is interrupted in between, the next one
- * brings them back first: for that the package's package.json keeps these two scripts, which no installation runs.
+ * npm packs the clone's README.md, which links to files outside the package, and the clone's package.json, whose
+ * dependencies are bundled. So `prepack` replaces both files by the package's own (`packed-files.ts package`), and
+ * `postpack` brings the clone's back (`packed-files.ts clone`). If npm pack is interrupted in between, the next npm
+ * pack brings them back first: for that the package's package.json keeps these two scripts, which no installation runs.
  */
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** Prints the types of the library for its users, who have none of the packages from which the service derives its own. */
+/** Prints the types of the library for its users, who lack the packages with which the service makes them. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resources } from '../src/testing/resources.ts'

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Mutant } from './mutants.ts'
 
-/** Of a file of `src` the hash of its text, and for each line 1 if it is reached, otherwise 0. */
+/** Of a file of `src`: the hash of its text, and for each line 1 if the test reaches it, otherwise 0. */
 type Lines = { hash: string; reached: string }
 
-/** What a test file with this hash took, in milliseconds, and the lines that it reached: none if it was red. */
+/** Of a test file: its hash, its duration in milliseconds, and the lines that it reached, none if it was red. */
 export type Reached = { hash: string; ms: number; lines: Record<string, Lines> }
 
 type Range = { startOffset: number; endOffset: number; count: number }
@@ -16,13 +16,13 @@ type Script = { url: string; functions: { ranges: Range[] }[] }
 
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
-/** Whether a test reaches a mutant of a file with this text. Once that has changed, it does if it reached any line. */
+/** Whether a test reaches a mutant of a file with this text. In a file that has changed, any reached line counts. */
 export function reaches({ lines }: Reached, { file, line }: Mutant, text: string): boolean {
   const found = lines[file]
   return found !== undefined && (found.reached[line - 1] === '1' || found.hash !== hashOf(text))
 }
 
-/** The lines that any process of a run reached, from what Node wrote of each into `output`. */
+/** The lines that any process of a run reached, from the coverage that Node wrote into `output` for each process. */
 export function linesIn(copy: string, output: string): Record<string, Lines> {
   const start = pathToFileURL(join(copy, 'src/')).href
   const files = new Map<string, { text: string; at: Uint8Array }>()
@@ -32,7 +32,7 @@ export function linesIn(copy: string, output: string): Record<string, Lines> {
     const text = files.get(file)?.text ?? readFileSync(join(copy, file), 'utf8')
     const at = new Uint8Array(text.length)
     const ranges = functions.flatMap(found => found.ranges)
-    // What is within another range is shorter.
+    // A range within another range is shorter.
     ranges.sort((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset))
     for (const { startOffset, endOffset, count } of ranges)
       at.fill(count > 0 ? 1 : 0, startOffset, endOffset)
@@ -58,7 +58,7 @@ function reachedIn(text: string, at: Uint8Array): string {
   return lines.join('')
 }
 
-/** None of a process that was killed while it wrote. */
+/** The scripts in a file of coverage; none if its process was killed while it wrote the file. */
 function scriptsIn(name: string): Script[] {
   try {
     return JSON.parse(readFileSync(name, 'utf8')).result

@@ -1,2 +1,2 @@
-/** Stands in the bundle for safe-regex2. No route here has a regular expression. */
+/** Replaces safe-regex2 in the bundle. No route here has a regular expression. */
 module.exports = () => true

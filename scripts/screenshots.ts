@@ -1,7 +1,7 @@
 /**
- * Makes the pictures of the hosted pages and of the console in docs/images: `npm run screenshots`, or only those whose
- * names begin with an argument: `npm run screenshots -- console`. The clock, the identifiers and the typeface are the
- * same on every machine, so a picture changes only if its page does.
+ * Makes the pictures of the hosted pages and of the console in docs/images. `npm run screenshots` makes all, and `npm
+ * run screenshots -- console` those whose names begin with `console`. The clock, the identifiers and the typeface are
+ * the same on every machine, so a picture changes only if its page does.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -45,7 +45,7 @@ async function typeface(): Promise<string> {
   return (await Promise.all(faces)).join('\n')
 }
 
-/** Pixels from the top of a page of the console. What is further down makes the files large and explains no more. */
+/** Pixels from the top of a page of the console. More of the page makes the files large and explains no more. */
 const MOST_OF_CONSOLE = 1_700
 
 async function take(page: Page, styles: string, name: string, most = Infinity): Promise<void> {
@@ -64,7 +64,7 @@ async function take(page: Page, styles: string, name: string, most = Infinity): 
 
 const [wanted = ''] = process.argv.slice(2)
 
-/** What differs in each run on the console's pages: durations, ports, and the receiver's clock. */
+/** Replaces texts on the console's pages that differ in each run: durations, ports, and the receiver's clock. */
 const STEADY = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {

@@ -4,7 +4,7 @@ export type Entry = {
   /** Without a slash at its beginning; at most 100 bytes. */
   name: string
   content?: Uint8Array | string
-  /** What a symbolic link leads to; at most 100 bytes. */
+  /** The target of a symbolic link; at most 100 bytes. */
   link?: string
   isFolder?: true
   mode?: number
@@ -36,7 +36,7 @@ function header({ name, link = '', isFolder, mode, owner = 0 }: Entry, size: num
   octal(owner, 116, 8)
   octal(size, 124, 12)
   octal(0, 136, 12)
-  block.fill(' ', 148, 156) // The sum counts itself as spaces.
+  block.fill(' ', 148, 156) // The sum counts its own field as spaces.
   block.write(link ? '2' : isFolder ? '5' : '0', 156)
   block.write(link, 157)
   block.write('ustar\u000000', 257)

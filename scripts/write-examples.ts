@@ -1,7 +1,6 @@
 /**
- * `npm run examples` writes src/app/docs/examples/recorded.json: what a service received and returned while it was used; and
- * the table of differences in docs/spec-gaps.md. The service has
- * a seed and a clock that stands still, so that each run writes the same.
+ * `npm run examples` writes src/app/docs/examples/recorded.json, the requests and responses of a service in use, and
+ * the table of differences in docs/spec-gaps.md. With a seed and a clock that stands still, each run writes the same.
  */
 import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -76,7 +75,7 @@ async function recordOf(behaviour: Behaviour): Promise<Body> {
     farthing.url,
     await operationsOf(farthing.url),
     (operationId, path, example) => {
-      // The document of the control API is the same for both.
+      // The document of the control API is the same for both behaviours.
       if (behaviour === 'specification' || !path.startsWith('/control'))
         record(operationId, example)
     },
@@ -183,7 +182,7 @@ async function operationsOf(url: string) {
   )
 }
 
-/** The record has identifiers without a seed, and durations. */
+/** Replaces what differs in each run: the record's identifiers, which have no seed, and durations. */
 function settled(examples: Body, drawn: ReadonlySet<string>): Body {
   const newId = createNewId(count => Array<number>(count).fill(7))
   const others = new Map<string, string>()
@@ -224,7 +223,7 @@ async function receive(message: OutgoingMessage, received: OutgoingMessage[], ke
   } as const
 }
 
-/** As json.dumps() of Python prints a value whose texts are ASCII. */
+/** The value as json.dumps() of Python prints it, if all texts are ASCII. */
 function printed(value: Body): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`

@@ -102,7 +102,7 @@ export async function createApp(
 
 type Parts = Omit<ReturnType<typeof partsOf>, 'context'>
 
-/** What the endpoints work with, each part made of those before it. */
+/** The parts with which the endpoints work. Each is made of the parts before it. */
 function partsOf(
   real: Ports,
   config: Config,
@@ -149,7 +149,7 @@ function partsOf(
   return { context, plans, onRefused: refused.count, refusals: createRefusals(ports.time.wall) }
 }
 
-/** All endpoints but those of the tools. */
+/** All endpoints outside the tools, by their chapter of the documentation. */
 function chaptersOf(
   context: ToolContext,
   { plans, refusals, isStopping }: Parts & { isStopping: () => boolean },
@@ -172,7 +172,7 @@ function chaptersOf(
 
 const linesOf = (logger?: FastifyBaseLogger) => ({
   onFault: (error: unknown) => logger?.error({ err: error }, 'a delivery could not be recorded'),
-  /** Nothing that the receiver wrote, such as a reason phrase, and of its address only the host. */
+  /** Logs nothing that the receiver wrote, such as a reason phrase, and of its address only the host. */
   onAttempt({ event_type, payment_id, webhook_id, url, status, result, ms }: RawAttempt) {
     const callback_host = new URL(url).host
     const answer = status ?? result
@@ -205,7 +205,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
   const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const known = createAuthenticate(context, { lastPlanSql, onRefused })
-  /** Then does what time owes the payments of the account, unless the request is about one: its handler does that. */
+  /** Also takes the due steps of the account's payments. If the request is about one payment, its handler does so. */
   const authenticate: Area['authenticate'] = request => {
     const owed = () =>
       request.routeOptions.url?.includes(':payment_id')
@@ -223,7 +223,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
   const plain = { setHeaders: () => {}, sendError }
   const record = (kind: 'api' | 'page') => (recorded: Recorded) => recorder?.hooks(kind, recorded)
   const plan = plans?.hooks
-  /** No account is known of a request without a good key, and of one to /v1/auth. */
+  /** A request without a good key, and a request to /v1/auth, has no account whose behaviour is known. */
   const lost: Area['lost'] = ({ account, withoutEndpoint }, usual) => {
     const isCard = withoutEndpoint?.route === '/v1/auth'
     const behaviour = account?.behaviour ?? (isCard ? config.behaviour : 'specification')
@@ -242,7 +242,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
       counted: true,
       unknown,
     },
-    // tools.ts has them while the console is on.
+    // While the console is on, tools.ts replaces these two.
     console: off,
     'sign-in': off,
     open: { ...plain, prefix: '', counted: true, lost },
@@ -250,7 +250,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
   }
 }
 
-/** A wrong media type, and what else the behaviour of the account refuses. */
+/** The error for a wrong media type, or for a request that the behaviour of the account refuses. */
 const refusing =
   (refusals: Refusals): NonNullable<Area['refuse']> =>
   (request, accepts) => {

@@ -1,4 +1,4 @@
-/** The work that runs beside the requests: the steps that time owes payments, unsent messages, and deleting old rows. */
+/** The work that runs beside the requests: due steps of payments, unsent messages, and the deletion of old rows. */
 import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
@@ -22,13 +22,13 @@ type SweepPorts = Pick<Ports, 'database' | 'time'> &
 
 type Work = SweepPorts &
   Pick<App, 'deliveries' | 'doAllDue'> & {
-    /** The database is in memory: what tests leave behind takes memory until it is deleted. */
+    /** The database is in memory: rows that tests leave behind take memory until they are deleted. */
     inMemory: boolean
   }
 
 /**
- * Does due steps, sends messages that a stop or a dead instance left, and deletes old rows. The result ends this: its
- * promise resolves when no statement is under way, so that the database can be closed.
+ * Does due steps, sends messages that a stop or a dead instance left, and deletes old rows. The returned function ends
+ * this work. Its promise resolves when no statement is under way, so that the database can be closed.
  */
 export function startWork(work: Work): () => Promise<void> {
   const stopping = new AbortController()
@@ -74,7 +74,7 @@ export function startWork(work: Work): () => Promise<void> {
   }
 }
 
-/** Each call deletes the rows of the rooms that ended since the one before; what late requests write, the sweep deletes. */
+/** Each call deletes the rows of rooms that ended since the last call. The sweep deletes rows of late requests. */
 function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
   let from = time.wall() - EMPTY_INTERVAL
   return async (stop?: AbortSignal): Promise<void> => {
@@ -111,13 +111,13 @@ export function createSweep(ports: SweepPorts, report: (error: unknown) => void)
   }
 }
 
-/** The largest difference between two clocks, and the largest jump of one, that is accepted. Milliseconds. */
+/** Milliseconds: the largest difference between two clocks, and the largest jump of a clock, that is accepted. */
 const LARGEST_DIFFERENCE = 60_000
 
 /**
- * Whether rows may be deleted because of their age: a clock that is ahead makes them look older, and they cannot be
- * restored. Not in the first hour after a start or a jump of the clock, in which an operator may correct it, and not while
- * it differs by more than a minute from that of the database's server. Call it about once a minute.
+ * Whether rows may be deleted because of their age: with a clock that is ahead they look older, and they cannot be
+ * restored. They may not in the first hour after a start or a jump of the clock, in which an operator may correct it,
+ * nor while it differs by over a minute from the clock of the database's server. Call it about once a minute.
  */
 function createClockWatch({
   database,
@@ -151,7 +151,7 @@ function createClockWatch({
     const question = time.wall()
     const server = await database.serverTime()
     if (server === undefined) return true
-    // The server read its clock at some moment between the question and the answer.
+    // The server read its clock at some moment between the query and its result.
     const difference = Math.max(question - server, 0) || Math.min(time.wall() - server, 0)
     if (Math.abs(difference) <= LARGEST_DIFFERENCE) return true
     warnHourly(

@@ -16,7 +16,7 @@ import {
 const LONGEST_REPEATED = 100
 const MEGABYTE = 1024 * 1024
 
-/** Has one line for each value that cannot be used. */
+/** Its message has one line for each value that cannot be used. */
 export class ConfigError extends Error {
   readonly problems: string[]
   constructor(problems: string[]) {
@@ -25,7 +25,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the configuration. A blank variable counts as not set. Throws a ConfigError that has every problem. */
+/** Reads the configuration. A blank variable counts as not set. Throws a ConfigError with every problem. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const isSet = ({ name }: Setting) => Boolean(env[name]?.trim())
@@ -107,7 +107,7 @@ const isLink = (name: string, value = ''): boolean => /PORT$/.test(name) && valu
 /** The other variables that come with such a port. */
 const BESIDE_LINK = /_(SERVICE_HOST$|(SERVICE_PORT|PORT_\d+_(TCP|UDP|SCTP))(_\w|$))/
 
-/** A link is one warning, with all variables that come with it. */
+/** All links, and the variables that come with them, are one warning. */
 function warningsOf(env: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(env).filter(name => PREFIX.test(name) || SETTINGS.includes(name))
   const links = names.filter(name => isLink(name, env[name]))
@@ -120,7 +120,7 @@ function warningsOf(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/** Names the setting that is most like this one. The prefix does not count: FARTHING_PORT is like PORT. */
+/** Names the most similar setting. The prefix does not count: FARTHING_PORT is similar to PORT. */
 function unknownWarning(name: string): string {
   const bare = (setting: string) => setting.replace(PREFIX, '')
   const nearest = nearestOf(bare(name), SETTINGS.map(bare))

@@ -5,13 +5,13 @@ import { DELETION_DELAY_MS } from '../pay/retention.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
 import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
 
-/** Milliseconds after the end of a room. No request that began before the end is still writing. */
+/** Milliseconds after the end of a room, when no request that began before that end still writes. */
 const LATE_REQUESTS = 5 * MINUTE
 
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
-/** The tables with rows of rooms, each with the columns that choose rows to delete. Messages go before their webhooks. */
+/** The tables with rows of rooms, each with the key by which rows are deleted. Messages go before their webhooks. */
 export const ROOM_TABLES = {
   webhook_messages: 'message_id',
   refunds: 'refund_id',
@@ -23,7 +23,7 @@ export const ROOM_TABLES = {
   webhooks: 'webhook_id',
   plans: 'plan_id',
   resends: 'account',
-  // The record last: if it is damaged, the others are deleted all the same.
+  // The record is last: if it is damaged, the rows of the other tables are deleted all the same.
   exchanges: 'exchange_id',
 }
 
@@ -36,7 +36,7 @@ const isOld = (table: string): string =>
 const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
   and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
 
-/** Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again. */
+/** Ends test accounts a day after they expired: if a wrong clock is corrected before that, their keys work again. */
 export async function endExpiredAccounts(database: Database, now: MachineTime, stop?: AbortSignal) {
   const expired = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
@@ -46,7 +46,7 @@ export async function endExpiredAccounts(database: Database, now: MachineTime, s
     if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
 }
 
-/** Deletes the rows of rooms that ended a while ago, in small steps, and then forgets expired accounts that have none. */
+/** Deletes the rows of rooms that ended a while ago, in small steps, and then expired accounts without any rows. */
 export async function deleteEndedRooms(database: Database, now: MachineTime, stop?: AbortSignal) {
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return

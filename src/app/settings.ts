@@ -1,4 +1,4 @@
-/** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
+/** Every setting is one row, from which the reader, the help and docs/reference.md are made. */
 import { type Behaviour, behaviours, isAccountName } from '../core/account.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
 import { boolean, fromText, integer, oneOf, type Reader, text } from '../core/values.ts'
@@ -8,27 +8,27 @@ export type Setting<Value = unknown> = {
   name: string
   /** Returns undefined if the text cannot be used, or a reason of its own. */
   parse: (text: string) => Value | undefined | Problem
-  /** What a value must be, for an error. */
+  /** The requirement on a value, for its error: "a name or an address". */
   rule: string
   unset: Value
-  /** What `unset` means, in Markdown. */
+  /** The default as the help and the documents show it, in Markdown. */
   initial?: string
-  /** What it does, in Markdown. */
+  /** The effect of the setting, in Markdown. */
   meaning: string
-  /** Its value is never repeated. */
+  /** Set if no error may repeat the value. */
   isSecret?: true
 }
 
 /** Why a value cannot be used, as the rest of a sentence that begins with the name. */
 export class Problem extends Error {}
 
-/** A value that is shown as it is written needs no `initial`. */
+/** Without `initial`, a default that is text, a number or a boolean is shown as it is written. */
 const setting = <Value>(row: Setting<Value>): Setting<Value> => ({
   ...(/string|number|boolean/.test(typeof row.unset) && { initial: `\`${row.unset}\`` }),
   ...row,
 })
 
-/** A setting without a value of its own. */
+/** A setting without a default. */
 const optional = <Value>(row: Omit<Setting<Value>, 'unset'>): Setting<Value | undefined> =>
   setting<Value | undefined>({ ...row, unset: undefined })
 
@@ -64,7 +64,7 @@ const KEY = /^[!-~]{16,}$/
 const visible = (length: string, pattern: RegExp) =>
   text({}, `${length} characters, none of them a control character`, pattern)
 
-/** In the order of the help and of docs/reference.md, by their key in the configuration. */
+/** By their key in the configuration, in the order of the help and of docs/reference.md. */
 export const settings = {
   port: setting({
     name: 'PORT',
@@ -206,7 +206,7 @@ export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }
 
 type KeyPair = { account: string; key: string }
 
-/** The key is never repeated, so a wrong pair is named by its place. */
+/** No error repeats a key, so it names a wrong pair by its place. */
 function parseKeys(text: string): readonly KeyPair[] | Problem {
   const pairs = text.split(',').map(pair => {
     const [account = '', ...key] = pair.split('=')
@@ -234,7 +234,7 @@ function parseWebhookUrl(text: string): string | undefined {
   return callbackUrlProblem(text, new Set([hostAndPort(url)])) ? undefined : text
 }
 
-/** Parameters that other drivers take for the schema. This one ignores them, and the tables would go to another. */
+/** Parameters with which other drivers choose the schema. Ours ignores them: the tables would go to another schema. */
 const SCHEMA = ['schema', 'currentSchema', 'search_path']
 
 const UNREADABLE =
@@ -252,8 +252,8 @@ function isDecodable(text: string): boolean {
 function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
   if (/^sqlite:.*\?\w+=/.test(text))
     return new Problem(' must name a file without parameters after a question mark')
-  // sqlite://x is refused because it is ambiguous: other programs disagree on what it names. So is file:x, which
-  // Node takes for the name of a file and SQLite for a URI.
+  // sqlite://x is refused because it is ambiguous: other programs disagree on the file that it names. file:x is refused
+  // too: Node takes it for the name of a file, and SQLite for a URI.
   if (/^sqlite:(?!\/\/[^/]|file:)./.test(text))
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) }
   if (!/^postgres(ql)?:\/\//i.test(text)) return undefined

@@ -28,7 +28,7 @@ import { createSend } from '../platform/outbound/send.ts'
 import type { App } from './app.ts'
 import { startWork } from './background.ts'
 
-/** Milliseconds. DRAIN: how long closing waits for requests and deliveries. CLOSE: how long it then waits for the database. */
+/** Milliseconds for which closing waits for requests and deliveries (DRAIN), and then for the database (CLOSE). */
 const DRAIN_TIMEOUT = 9_000
 const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
@@ -39,11 +39,11 @@ const BACKLOG = 4_096
 
 type StartOptions = {
   config: Config
-  /** Without one nothing is logged. Its level is left alone. */
+  /** Without a logger nothing is logged. Its level stays as it is. */
   logger?: Logger | undefined
   /** Called when the process must end, because the state of the disk is unknown. Without it the error is thrown. */
   onFatal?: (error: unknown) => void
-  /** Replaces ports: gets the real ones and returns those to use. */
+  /** Replaces ports: gets the real ports and returns the ports to use. */
   ports?: (real: Ports) => Ports
   /** Whether unsent messages are recovered and old rows deleted while it runs. */
   backgroundWork?: boolean
@@ -57,7 +57,7 @@ type StartOptions = {
 
 export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
-/** The only way to start the service. It is ready when this resolves. Throws if the database or the port cannot be used. */
+/** The only way to start the service. Resolves when it is ready. Rejects if database or port cannot be used. */
 export async function startFarthing(options: StartOptions) {
   const { config, logger } = options
   const { ports, metrics, migrated, closePorts } = await openPorts(options)
@@ -85,10 +85,10 @@ export async function startFarthing(options: StartOptions) {
     }
     return {
       url: linkTo(config.host, server.server), // such as http://127.0.0.1:3000
-      /** undefined if there were keys in the database: only their hashes are stored. Otherwise the configured or the new one. */
+      /** The configured or the new key. undefined if the database had keys already: only their hashes are stored. */
       apiKey,
       metricsUrl,
-      /** Ends what is in progress, within 10 seconds, and releases all. Idle connections end after `graceMs` milliseconds. */
+      /** Finishes the work in progress, within 10 s, and closes everything. Idle connections end after `graceMs` ms. */
       close(graceMs = 0): Promise<void> {
         closing ??= close(graceMs)
         return closing
@@ -136,7 +136,7 @@ async function openPorts(options: StartOptions) {
   }
   return { ports: options.ports?.(real) ?? real, metrics, migrated, closePorts }
 }
-/** What the database tells the log. */
+/** Logs the database's reports. */
 const reportTo = (logger: Logger | undefined) => ({
   onConnectionError: (error: Error) =>
     logger?.warn(`a database connection was lost: ${error.message}`),
@@ -159,12 +159,12 @@ function workOf(app: App, ports: Ports, { config, logger }: StartOptions) {
   return startWork({ ...app, ...ports, warn, inMemory })
 }
 
-/** Listens with Node's own call: Fastify's logs the address, which the command prints, and takes no bound socket. */
+/** With Node's own call: Fastify's logs the address, which the command prints already, and takes no bound socket. */
 async function listen(app: FastifyInstance, { port, host }: Config): Promise<void> {
   await app.ready()
   const { server } = app
   try {
-    // One address: the name localhost can have two.
+    // The lookup gives one address, where a name such as localhost can have two.
     const { address } = await lookup(host, { order: 'ipv4first' })
     const listening = once(server, 'listening')
     // A bound socket, where Node has it, saves 10 ms of a start: Node's expression for IPv6 addresses is not compiled.
@@ -182,8 +182,8 @@ async function listen(app: FastifyInstance, { port, host }: Config): Promise<voi
 }
 
 /**
- * Makes the accounts of the fixed keys, and sets the behaviour of the default account. Throws for the key of another
- * account: a client's, set where the service starts, would open the default account on this instance only.
+ * Makes the accounts of the fixed keys, and sets the behaviour of the default account. Throws for a key that another
+ * account has: a client's key, set by mistake for the service, would open the default account on this instance only.
  */
 async function admitFixedKeys({ database, time }: Ports, { fixedKeys, behaviour }: Config) {
   await setDefaultBehaviour(database, behaviour)
@@ -238,7 +238,7 @@ async function finish(
   await recorder?.close()
 }
 
-/** Resolves when no connection is left. Fastify's `close` alone would not wait for them, as it did not make the server listen. */
+/** Resolves when no connection is left. Fastify's `close` waits for none, as it did not make the server listen. */
 async function closeServer(app: FastifyInstance): Promise<void> {
   const closed = new Promise<void>(resolve => app.server.close(() => resolve()))
   await app.close()

@@ -5,7 +5,7 @@ import type { Endpoint } from '../platform/http/endpoint.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlDescription } from './docs/routes.ts'
 
-/** The code of the tools, in steps of some ten milliseconds. A clone reads and strips 150 files, which takes a tenth of a second. */
+/** Loads the tools in steps of some 10 ms. In a clone Node strips the types of 150 files, which takes some 0.1 s. */
 export async function loadTools() {
   const { createWaits } = await import('../tools/control/wait.ts')
   const { controlEndpoints } = await import('../tools/control/routes.ts')
@@ -16,7 +16,7 @@ export async function loadTools() {
   return { createWaits, controlEndpoints, consoleRoutes, consoleAreas }
 }
 
-/** What is below the prefixes in app.ts, made for the first request. */
+/** Makes the routes and areas below the prefixes in app.ts, for the first request there. */
 export async function createTools(
   context: ToolContext,
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },

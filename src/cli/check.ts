@@ -9,11 +9,11 @@ import { colour, note, oneLine, print, printJson } from './output.ts'
 import { option } from './parse.ts'
 import { accountTime, type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
-/** The worst first. */
+/** The worst level first. */
 const LEVELS = ['fail', 'warn', 'note'] as const
 type Level = (typeof LEVELS)[number]
 
-/** As control has it. */
+/** The same limit as in the control API. */
 const later = option(duration(365))
 
 const options = {
@@ -55,7 +55,7 @@ const options = {
 } as const
 type CheckOptions = OptionsOf<typeof options>
 
-/** Rules of probes, and of the other behaviour. */
+/** Rules that a report may lack: those of probes, and those of the other behaviour. */
 const OF_OTHERS = /^(?:R([1-9]|1[01])|P([1-9]|1\d|20))$/
 
 export const check = defineCommand({
@@ -199,7 +199,7 @@ function showOne(level: Level, finding: Body, url: string): void {
 /** XML 1.0 allows no other control characters, and no half of a character. */
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu
 
-/** `failing` are those of its findings that count as failures. The tag escapes for XML as well. */
+/** `failing`: the findings that count as failures. The tag `html` escapes for XML as well. */
 function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
   const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
   const failed = rules.filter(rule => rule.some(finding => failing.includes(finding)))
@@ -220,7 +220,7 @@ ${rule.map(finding => resultOf(finding, failing))}</testcase>
 const metName = (met: boolean | null): string =>
   met === null ? 'cannot be seen' : met ? 'met' : 'not met'
 
-/** Of a line that is a comment alone, what it says. */
+/** The line, or if it is only a comment, the text of that comment. */
 const uncommented = (line: string): string => line.replace(/^# /, '')
 
 const situationLine = ({ situation, met, evidence, line }: Body): string =>

@@ -3,7 +3,7 @@ export const EXIT = {
   /** The command failed, or the payment ended in another way than asked. */
   failed: 1,
   usage: 2,
-  /** A mistake was found. The help of a command that looks for mistakes says which. */
+  /** A mistake was found. The help of the command says which mistakes it looks for. */
   wrong: 3,
   /** The service cannot be reached, or refuses the key. */
   unreachable: 4,

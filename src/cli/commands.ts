@@ -37,7 +37,7 @@ export async function loadCommands(args: string[] = []) {
   )
 }
 
-/** Returns the exit code (see EXIT) and explains a failure. Reads the settings only if a command needs them: help does not. */
+/** Explains a failure, and returns the exit code: see EXIT. Reads the settings only if a command needs them. */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   exceptLoopback(env)
   let exitCode = 0
@@ -69,7 +69,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
   }
 }
 
-/** --refund takes no scenario for its value, so that one may follow it. */
+/** --refund takes no scenario for its value, so that the argument may follow it. */
 function withWholeRefund(args: string[], pay: Command | CommandGroup | undefined): string[] {
   const scenarios = (pay && 'argument' in pay && pay.argument?.values) || []
   const isValue = (arg = '-') => !arg.startsWith('-') && !scenarios.includes(arg)
@@ -103,7 +103,7 @@ Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so
 a script should start node_modules/.bin/farthing.
 `
 
-/** Commander's message. An option that has the name of a setting gets the variable to set instead. */
+/** Commander's message. For an option with the name of a setting it says which variable to set instead. */
 function explainUsage(text: string): string {
   if (text.startsWith("error: unknown command 'start'"))
     return "farthing: unknown command 'start'\n(Did you mean serve?)\n"

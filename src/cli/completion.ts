@@ -25,7 +25,7 @@ const BASH_PRELUDE = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
 fi
 `
 
-/** Where the script offers nothing of its own, bash completes the names of files. */
+/** If the script offers nothing, bash completes the names of files. */
 const BASH_END = 'complete -o default -F __farthing_complete farthing\n'
 
 /** Adds `farthing completion`, and `farthing complete`, which its scripts call. */
@@ -59,7 +59,7 @@ function offerFiles(root: RootCommand, command: CommanderCommand, path = ''): vo
     offerFiles(root, inner, path ? `${path} ${inner.name()}` : inner.name())
 }
 
-/** tab sets and then prints that no file fits. Without that, once, the shell completes the names of files itself. */
+/** tab sets and prints the directive that no file fits. This prevents it once: the shell completes names of files. */
 function leaveToShell(root: RootCommand): void {
   const value = ShellCompDirective.ShellCompDirectiveDefault
   Object.defineProperty(root, 'directive', {

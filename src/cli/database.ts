@@ -54,9 +54,9 @@ export function requireDatabase(address: DatabaseAddress, advice = ''): void {
     )
 }
 
-/** Throws if the database is older: only a start of the service migrates it, because an older service may be running on it. */
+/** Throws if the database is older. Only a start of the service migrates it: an older service may be using it. */
 async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promise<void> {
-  if (address.kind === 'sqlite' && !existsSync(address.path)) return // it is made
+  if (address.kind === 'sqlite' && !existsSync(address.path)) return // `openDatabase` makes the file
   const { has, knows } = await inspectDatabase(address, '')
   if (has >= knows || (has === 0 && mayBeEmpty)) return
   if (has === 0)
@@ -68,7 +68,10 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
   )
 }
 
-/** Opens the database, names it on standard error and closes it. Without `create` it must exist. No options: it only reads. */
+/**
+ * Opens the database for `work`, names it on standard error, and closes it. Without `create` the database must exist.
+ * Without `options` it must have tables too.
+ */
 export async function useDatabase<Result>(
   address: DatabaseAddress,
   options: { create?: boolean } | undefined,

@@ -1,4 +1,4 @@
-/** A command is one object: what it does, what it takes, how it ends, and the code that it runs. */
+/** A command is one object: its description, argument, options and exit codes, and the code that it runs. */
 
 import type { Config } from '../core/config.ts'
 
@@ -7,13 +7,13 @@ export type Row = {
   /** As the help shows it: `<pence>`, or `[pence]` if it may be missing. An option without it is a switch. */
   value?: string
   meaning: string
-  /** A shell offers them. Without `parse` it must be one of them. */
+  /** The values that a shell offers. Without `parse` no other is allowed. */
   values?: readonly string[]
-  /** Throws `wrongUsage` with a sentence. No text is empty. */
+  /** Throws `wrongUsage` with a sentence. `text` is never empty. */
   parse?: (text: string, before: never) => unknown
-  /** It may be given again: `parse` then gets what it gave `before`. */
+  /** It may be given again: `parse` then gets its own earlier result as `before`. */
   isRepeatable?: true
-  /** What it is when it is not given. */
+  /** The value when it is not given. */
   initial?: string
   isRequired?: true
 }
@@ -41,7 +41,7 @@ export type Description = {
   summary: string
   /** More sentences for the help of the command itself. */
   more?: string
-  /** Each is a line that begins with `farthing`, but for variables. */
+  /** Each is a line that begins with `farthing`, or with variables before it. */
   examples: readonly string[]
   after?: string
 }
@@ -57,7 +57,7 @@ type Invocation<Options, Argument> = {
 type CommandOf<Options, Argument, Code extends number> = Description & {
   argument?: Argument
   options?: Options
-  /** What its exit codes mean, beside those that every command has: see EXIT. */
+  /** The meanings of its own exit codes. Every command also has those of EXIT. */
   exitCodes?: { [Each in Code]: string }
   run(invocation: Invocation<Options, Argument>): Promise<void> | Promise<0 | NoInfer<Code>>
 }

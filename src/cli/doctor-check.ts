@@ -2,7 +2,7 @@ export type Check = {
   name: string
   status: 'ok' | 'warn' | 'fail'
   sentence: string
-  /** What to run or to set, if there is something: a `hint`. */
+  /** A command to run or a setting to change, if that helps. It is a `hint`. */
   command: string | undefined
 }
 

@@ -17,13 +17,13 @@ const MOST_APART = 1_000
 
 const NO_SUCH_ENDPOINT = 'P0911'
 
-/** The options and settings of this machine about the service. `keyIsHere`: the local database has the key. */
+/** The options and settings for the service on this machine. `keyIsHere`: the database that they name has the key. */
 type Expected = {
   url: string
   key: string | undefined
   keyIsHere: boolean | undefined
   pagesUrl: string | undefined
-  /** Why the local database cannot be used. */
+  /** The reason why that database cannot be used. */
   cause?: string | undefined
 }
 
@@ -101,7 +101,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
   return fail(sentence(answer), asTypedHere('farthing keys create'))
 }
 
-/** Asks for the page of a new payment with HEAD, which does not start it. A return_url that was refused is tried again. */
+/** Requests a new payment's page with HEAD, which does not start it. Tries a return_url again that was refused. */
 async function* checkPages(service: Service, pagesUrl: string | undefined): AsyncGenerator<Check> {
   const refused = await refusedReturnUrl(service)
   const again = refused === undefined ? undefined : await makePayment(service, refused)

@@ -32,7 +32,7 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
 
 const LAST = 10
 
-/** What its receiver answered to the last messages or, if the newest was delivered, whether it can be reached. */
+/** Whether the last messages were delivered or, if the newest was, whether this machine reaches the receiver. */
 async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const { external_id, callback_url } = webhook
   const name = webhookName(webhook)
@@ -65,7 +65,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   return ok(`${name}: ${state}${reached}.`)
 }
 
-/** Of these messages those that failed and that nobody has sent by hand since, with success. */
+/** The messages that failed, without those that a receiver has since accepted by hand. */
 async function failedAmong(service: Service, messages: Body[]): Promise<Body[]> {
   const failed = messages.filter(message => message.last_delivery_status === 'FAILED')
   const isAccepted = await Promise.all(
@@ -92,7 +92,7 @@ function adviceFor(message: Body): { cause: string; command?: string } {
 const HANDSHAKE_MS = 2_000
 const SOON_MS = 7 * DAY
 
-/** What this machine finds wrong with an address; the service may see another network. */
+/** The problem that this machine has with an address, if any. The service may see another network. */
 async function problemOf(address: string): Promise<string | undefined> {
   const { protocol, hostname, port } = new URL(address)
   const host = hostname.replace(/^\[|\]$/g, '')

@@ -68,7 +68,7 @@ function* checkSettings(env: NodeJS.ProcessEnv): Generator<Check, Config | undef
   }
 }
 
-/** A service that is started with these settings listens elsewhere than the commands look for it. */
+/** Warns if a service with these settings would listen on another port than the commands use. */
 function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): Generator<Check> {
   const { hostname, port, protocol } = new URL(url)
   const wanted = Number(port || (protocol === 'https:' ? 443 : 80))
@@ -79,7 +79,7 @@ function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): G
   )
 }
 
-/** Whether it has the key, where it can be looked at, and why a service cannot use it. */
+/** Whether the database has the key, if it can be read, and the reason why a service cannot use it. */
 type Looked = { hasKey?: boolean; cause?: string }
 
 async function* checkDatabase(address: DatabaseAddress, key = ''): AsyncGenerator<Check, Looked> {
@@ -116,7 +116,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 const MB = 1024 * 1024
 const LEAST_ROOM = 1024 * MB
-/** SQLite needs about as much for a write. */
+/** A disk with less free space is full: SQLite needs about so much for a write. */
 const FULL = MB
 const LARGEST_WAL = 256 * MB
 

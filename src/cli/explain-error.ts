@@ -6,16 +6,16 @@ import { note } from './output.ts'
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])
 const NO_FOLDER = new Set(['EACCES', 'EROFS', 'ENOENT', 'EPERM', 'ENOTDIR', 'EEXIST'])
 
-/** Writes a line to standard error for each thing that is wrong. */
+/** Writes a line to standard error for each problem. */
 export function writeProblems(error: unknown): void {
   const problems = error instanceof ConfigError ? error.problems : [explainError(error)]
   for (const problem of problems) note(`farthing: ${problem}`)
 }
 
-/** Returns one line for the user: what is wrong and what to do. */
+/** Returns one line for the user, with the problem and the remedy. */
 export function explainError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const { code, address, port, path, syscall } = error as Error & Record<string, unknown> // any of them may be missing
+  const { code, address, port, path, syscall } = error as Error & Record<string, unknown> // each may be missing
   if (syscall === 'connect') return unreachable(error.message || String(code))
   if (code === 'EADDRINUSE') return `port ${port} on ${address} is in use: set PORT to another port`
   if (code === 'EACCES' && port)

@@ -30,7 +30,7 @@ const create = defineCommand({
   },
 })
 
-/** Of an identifier, two times and a behaviour. */
+/** The widths of an identifier, two times and a behaviour. */
 const WIDTHS = [26, 24, 24, 13]
 
 const list = defineCommand({

@@ -22,7 +22,7 @@ type Forwarding = {
 
 type Receive = (offer: Body) => Promise<AttemptResult>
 
-/** localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost, and 4000 a host. */
+/** Adds http://. Other tools take localhost:4000, but as a URL its scheme would be localhost, and 4000 a host. */
 export function destinationOf(text: string): string {
   const address = /^\d+$/.test(text) ? `localhost:${text}` : text
   return address.includes('://') ? address : `http://${address}`
@@ -53,10 +53,10 @@ export function createReceive({ forwardTo, header = [], insecure = false }: Forw
     })
 }
 
-/** The service waits for the result no longer than these take. */
+/** Tries to send a result. After so many the service no longer waits for it. */
 const MOST_TRIES = 8
 
-/** Where attempts go: `path` is that of the listener. */
+/** The destination of attempts. `path`: the listener's. */
 type Destination = { service: Service; path: string; receive: Receive; options: Forwarding }
 
 export async function deliver({ service, path, receive, options }: Destination, offer: Body) {
@@ -86,7 +86,7 @@ export async function deliver({ service, path, receive, options }: Destination, 
   }
 }
 
-/** As many bytes as the service records, so that the report fits into a request whatever the receiver answers. */
+/** As many bytes as the service records, so that the result fits into a request even with long headers. */
 function keptHeaders(headers: ReceiverResponse['headers']): ReceiverResponse['headers'] {
   let left = HEADERS_BYTES
   return headers

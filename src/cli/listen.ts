@@ -97,7 +97,7 @@ function parseEvents(text: string, before: EventType[] = []): EventType[] {
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
 
-/** Node sends only these: in a name letters, digits, _ and -; in a value visible Latin-1, spaces and tabs. */
+/** The characters that Node sends: in a name letters, digits, _ and -; in a value visible Latin-1, spaces and tabs. */
 function addHeader(text: string, headers: [string, string][] = []): [string, string][] {
   const [, name = '', value = ''] = /^([\w-]+):([\t\x20-\x7e\x80-\xff]*)$/.exec(text) ?? []
   if (name) return [...headers, [name, value.trimStart()]]
@@ -107,21 +107,21 @@ function addHeader(text: string, headers: [string, string][] = []): [string, str
 /** Milliseconds. */
 const LAST_REQUEST = 1_000
 const AT_ONCE = '?wait=0'
-/** Milliseconds that a request waits for an attempt after one has failed: many proxies end what takes 15 seconds. */
+/** Milliseconds that a request waits for an attempt after one failed: many proxies end requests of 15 seconds. */
 const SHORT_WAIT = '?wait=14000'
 
-/** `webhook` is what the service last called it: a reset, or a restart of a service in memory, gives it another one. */
+/** `webhook`: its latest webhook. A reset, or a restart of a service in memory, gives the listener another webhook. */
 type Listener = {
   service: Service
   options: ListenOptions
   webhook: Body
-  /** The service has heard that nobody listens any more. */
+  /** Set once the service is told that nobody listens any more. */
   stopping?: true
 }
 
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
-/** Options with which nothing is received. */
+/** Options with which the command receives no message. */
 const ENDING = { forget: '--forget', printSigningKey: '--print-signing-key' } as const
 
 function refuseWithoutEffect(options: ListenOptions): void {
@@ -160,7 +160,7 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
 }
 
 function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
-  // Who only asks for the key leaves the event types as they are.
+  // --print-signing-key leaves the event types as they are.
   const { events = options.printSigningKey ? undefined : null } = options
   const json = { name: listenerName(options), events }
   return service.request('POST', '/control/listeners', { json })
@@ -190,11 +190,11 @@ function sayReady(listener: Listener): void {
   }
 }
 
-/** An address with one of the names that this machine has for itself. */
+/** The address with localhost in place of 127.0.0.1 and [::1], so that equal addresses compare equal. */
 const onThisMachine = (url: string): string | undefined =>
   URL.parse(url)?.href.replace(/^(https?:\/\/)(?:127\.0\.0\.1|\[::1\])(?=[:/])/, '$1localhost')
 
-/** A receiver that is registered too gets each message twice. That this cannot be told now ends no listener. */
+/** A receiver that is registered too gets each message twice. If the look-up fails, the listener goes on. */
 async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
   if (forwardTo === undefined) return
   const to = onThisMachine(forwardTo)
@@ -214,7 +214,7 @@ async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listen
 const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listener): void =>
   printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
 
-/** Asks again while the service, or a proxy before it, has an error. */
+/** Repeats `ask` while the service, or a proxy before it, responds with an error of 500 or above. */
 async function untilServed(listener: Listener, ask: () => Promise<ServiceAnswer>) {
   for (;;) {
     const answer = await ask()
@@ -235,7 +235,7 @@ async function renew(listener: Listener): Promise<void> {
   if (options.json && webhook_id !== before.webhook_id) printReady(listener)
 }
 
-/** Requests the next attempt as soon as it has one, so that a slow receiver delays no other message. */
+/** Requests the next attempt as soon as it has received one, so that a slow receiver delays no other message. */
 function keepListening(listener: Listener, handle: (offer: Body) => void): Promise<never> {
   const { service } = listener
   let query = ''
@@ -290,7 +290,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
         message.webhook_id === webhook_id &&
         !sent.has(message.message_id) &&
         !message.accepted_by_hand &&
-        message.attempts[0]?.result === NOBODY_LISTENS && // the newest is the first
+        message.attempts[0]?.result === NOBODY_LISTENS && // the newest attempt is first
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {
@@ -299,7 +299,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
       const { refused } = await service.request('POST', path, { json: {} })
       if (refused) note(refused.message)
     }
-    // A page may end at its bytes, so that one of few messages need not be the last.
+    // A page may end at its limit of bytes, so a page with few messages need not be the last.
     if (results.length === 0 || Date.parse(results.at(-1).at) > now) return
     after = next
   }

@@ -72,12 +72,12 @@ export const logs = defineCommand({
   },
 })
 
-/** Without --since. */
+/** The number of requests without --since. */
 const NEWEST = '100'
 const MOST = '500'
 /** Milliseconds that --follow waits for a request. */
 const WAIT = '10000'
-/** The requests that are remembered, because --follow may get one again. */
+/** The number of requests that are remembered, because --follow may get a request again. */
 const MOST_SHOWN = 10_000
 
 function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, true>): void {

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { version } from '../core/version.ts'
 
-/** A command loads its own code only, the service its own, and `farthing --version` nothing, so that they start fast. */
+/** For a fast start a command loads only its own code, the service only its own, and `farthing --version` none. */
 async function main(args: string[]): Promise<void> {
   const [first] = args
   try {

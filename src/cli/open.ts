@@ -66,7 +66,7 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   return (await service.ask('POST', '/control/enter', { json: { to } })).url
 }
 
-/** Without a key: sealed with the newest active key of the account. */
+/** The code for a link without a key: sealed with the newest active key of the account. */
 const codeFromDatabase = (config: Config, account: string): Promise<string> =>
   useDatabase(config.database, undefined, async database => {
     const keys = await listKeys(database)

@@ -13,7 +13,7 @@ export const print = (line: string): void => void process.stdout.write(`${line}\
 /** A line for the user on standard error, beside the data. A command in it is a `hint`. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
+/** Colours text for standard output, unless that is not a terminal or NO_COLOR is set. */
 export const colour = (format: Parameters<typeof styleText>[0], text: string): string =>
   styleText(format, text, { stream: process.stdout })
 
@@ -25,7 +25,7 @@ export function oneLine(text: string, length = 120): string {
   return safe.length > length ? `${safe.slice(0, length - 1)}…` : safe
 }
 
-/** An HTTP status or the reason why there is none. That nobody was listening is no failure of a receiver. */
+/** An HTTP status, or the reason why there is none. Grey if nobody was listening: that is no failure of a receiver. */
 export function colouredStatus(succeeded: boolean, text: string): string {
   if (text === NOBODY_LISTENS) return colour('gray', text)
   return colour(succeeded ? 'green' : 'red', text)

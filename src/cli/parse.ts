@@ -10,7 +10,7 @@ export function didYouMean(word: string, words: readonly string[]): string {
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`
 }
 
-/** Reads an option. One of several words that is misspelt is named. */
+/** Reads an option. If only certain words are allowed, its error names the most similar word. */
 export const option =
   <Read>(value: Reader<Read> & { schema: { enum?: readonly string[] } }) =>
   (text: string): Read => {

@@ -51,11 +51,11 @@ type PayOptions = OptionsOf<typeof options>
 
 export type PaymentToMake = PayOptions & {
   scenario: Choice | 'cancel_by_api'
-  /** Where the capture follows the success, it is waited for. */
+  /** Waits for the capture, if that follows the success only later. */
   untilCaptured?: true
 }
 
-/** The exit code of a payment that ended in another way than asked. */
+/** The exit code for a payment that did not end as asked. */
 export const ENDED_OTHERWISE = {
   [EXIT.failed]: 'the payment ended in another way than asked',
 } as const
@@ -88,7 +88,7 @@ export const pay = defineCommand({
   },
 })
 
-/** What `withField` reads of a schema. Any name may stand in metadata, also one with dots. */
+/** The parts of a schema that `withField` reads. Metadata may have any name, also a name with dots. */
 type Fields = {
   type?: string | readonly string[]
   properties?: Record<string, Fields>
@@ -128,7 +128,7 @@ function typed(text: string, { type }: Fields): unknown {
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
   moto ? 'moto_api' : agreement === undefined ? 'web' : 'agreement'
 
-/** The options that give a field which --set may give too. */
+/** The options that set a field which --set may set too. */
 const GIVING: Record<string, readonly (keyof PayOptions)[]> = {
   amount: ['amount'],
   reference: ['reference'],
@@ -169,7 +169,7 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
   return isAsAsked ? 0 : EXIT.failed
 }
 
-/** Takes the payment to its end as a user would. What no user can do needs control. Returns the new payment. */
+/** Takes the payment to its end as a user would. Other ends need control. Returns the new payment. */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
   if (wanted.hold || (wanted.agreement && scenario !== 'success')) {
@@ -201,11 +201,11 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   return payment
 }
 
-/** Milliseconds between looks. */
+/** Milliseconds between two reads of the payment. */
 const LOOK_EVERY = 500
 const MOST_LOOKS = 20
 
-/** Under govuk-pay a charge comes two seconds after its creation, and a capture, which a refund needs, five after success. */
+/** Under govuk-pay a charge comes 2 seconds after its creation, and a capture, which refunds need, 5 after success. */
 async function readWhile({ ask }: Service, path: string, isDue: (payment: Body) => boolean) {
   for (let look = 1; ; look++) {
     const payment = await ask('GET', path)
@@ -227,7 +227,7 @@ function newPayment(wanted: PaymentToMake): object {
   }
 }
 
-/** With the token in a field, because the address of the pages may not open from here. */
+/** Posts the token in a field of a form, because the address of the pages may not open from here. */
 async function payOnPages(service: Service, payment: Body, scenario: Choice): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]
@@ -259,7 +259,7 @@ async function payByCard(service: Service, payment: Body, scenario: Choice): Pro
     throw new CommandError(`the card was refused with ${status}: ${body?.description}`)
 }
 
-/** The status, or the code if there is one. */
+/** The end of each scenario: the code, or the status if there is no code. */
 const ends: Record<PaymentToMake['scenario'], string> = {
   success: 'success',
   declined: 'P0010',
@@ -304,9 +304,9 @@ async function show(
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
-    const [last] = attempts // the newest
+    const [last] = attempts // the newest is first
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
-    // Of other responses the signature is not the cause.
+    // For other responses the signature is not the cause.
     const isRefused = !delivered && isSignatureRefusal(last?.status_code)
     const advice = isRefused ? hint`   farthing verify --ask ${message_id}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)

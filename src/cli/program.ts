@@ -1,4 +1,4 @@
-/** Makes commander's program of the commands. */
+/** Makes commander's program from the commands. */
 
 import {
   Argument,
@@ -16,7 +16,7 @@ import { option as optionOf } from './parse.ts'
 /** The end of the help of a command that speaks to a service, unless it says something else. */
 const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
 
-/** What a command gets beside its options. `end` takes its exit code. */
+/** The context that a command gets beside its options. `end` takes its exit code. */
 type Shell = {
   config: Parameters<Command['run']>[0]['config']
   env: NodeJS.ProcessEnv
@@ -64,7 +64,7 @@ export function addCommand(
 export const flagOf = (key: string): string =>
   `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-/** `flags` are all options of the command, of which none is a value: commander takes what follows. */
+/** `flags`: all options of the command. None of them may be a value, but commander would take it for one. */
 function withRow<Added extends Argument | Option>(
   added: Added,
   row: Row,
@@ -89,8 +89,8 @@ function withRow<Added extends Argument | Option>(
 }
 
 /**
- * The help of a command has its examples before its options. They are not part of its description: a shell that
- * completes the commands takes each line of that as another candidate, and bash runs the commands in it.
+ * The help of a command has its examples before its options. They are not part of commander's description: for a shell
+ * that completes commands each line of that is another candidate, and bash runs the commands in it.
  */
 export function describe(
   described: CommanderCommand,
@@ -116,11 +116,11 @@ export function describe(
     .addHelpText('after', after === undefined ? '' : `\n${after}\n`)
 }
 
-/** Commander's own would list the values, which the meaning names if there are few. */
+/** Commander's own function would list the values, which the meaning names already if they are few. */
 const meaningOf = ({ description, defaultValue }: Argument | Option): string =>
   description + (defaultValue === undefined ? '' : ` (default: ${JSON.stringify(defaultValue)})`)
 
-/** Wraps all lines but the examples, which are indented: a shell could not read a wrapped one. */
+/** Wraps all lines but the examples, which are indented: a shell could not read a wrapped example. */
 function boxWrap(this: Help, text: string, width: number): string {
   const wrap = (line: string) => Help.prototype.boxWrap.call(this, line, width)
   return text
@@ -132,5 +132,5 @@ function boxWrap(this: Help, text: string, width: number): string {
 export const usageHere = (described: CommanderCommand): string =>
   asTypedHere(new Help().commandUsage(described))
 
-/** After a message about wrong usage. `name` is that of the command, with `farthing`. */
+/** The line after a message about wrong usage. `name`: the command's, with `farthing`. */
 export const moreHelp = (name: string): string => `(${name} --help explains the command)`

@@ -34,7 +34,7 @@ export const ready = defineCommand({
   },
 })
 
-/** In a container the settings of the service are those of the command, so that a health check needs no others. */
+/** In a container the command has the settings of the service, so a health check needs no settings of its own. */
 function addressHere({ url, host, port }: Config, env: NodeJS.ProcessEnv): string {
   if (env.FARTHING_URL || !env.PORT || port === 0) return url
   const isAny = host === '0.0.0.0' || host === '::'

@@ -28,7 +28,7 @@ type Sent = {
   json?: unknown
   form?: Record<string, string>
   signal?: AbortSignal
-  /** It only looks, as each GET does: no plan acts on it. */
+  /** The request only looks, as each GET does: no plan acts on it. */
   isLook?: boolean
 }
 
@@ -58,7 +58,7 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   return serviceAt(url, key)
 }
 
-/** The check leaves out what the commands send. */
+/** The check leaves out requests with this header, which the commands send. */
 export const FROM_FARTHING = { 'User-Agent': `farthing/${version}` }
 
 const NO_CONTENT = 204
@@ -66,7 +66,7 @@ const NO_CONTENT = 204
 /** Milliseconds without a byte. */
 const LONGEST_SILENCE = 300_000
 
-/** `url` has no slash at its end. Without a key for endpoints that need none. */
+/** `url` has no slash at its end. `key` is undefined for endpoints that need none. */
 export function serviceAt(url: string, key: string | undefined) {
   const client = url.startsWith('https:') ? loadHttps() : http
   // Node's own agent would not know of `exceptLoopback`.
@@ -101,7 +101,7 @@ export function serviceAt(url: string, key: string | undefined) {
     const { statusCode: status = 0 } = response
     // Farthing redirects, and returns a page, only for a form.
     const isSuccess = status < 400 && (form || status === NO_CONTENT || body !== undefined)
-    /** An `AnotherAnswered` where that was not Farthing. */
+    /** An `AnotherAnswered` if the response is not Farthing's. */
     const refused = isSuccess ? undefined : refusalOf(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
     if (refused instanceof AnotherAnswered && status < 500) throw refused
@@ -115,7 +115,7 @@ export function serviceAt(url: string, key: string | undefined) {
   return {
     url,
     request,
-    /** As `ask`, of `path` below /v1/webhooks; below /control/webhooks where the account behaves as GOV.UK Pay. */
+    /** As `ask`, for `path` below /v1/webhooks, or below /control/webhooks if the behaviour is govuk-pay. */
     async askWebhooks(method: string, path = ''): Promise<Body> {
       const { status, body, refused } = await request(method, `/v1/webhooks${path}`)
       const isElsewhere = status === 404 && ['P0911', 404].includes(body?.code)
@@ -132,7 +132,7 @@ export function serviceAt(url: string, key: string | undefined) {
   }
 }
 
-/** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
+/** Follows no redirect. fetch could do this too, but loading it takes as long as two starts of Node. */
 async function exchange(request: ClientRequest, sent?: string) {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
@@ -147,7 +147,7 @@ function refusalOf(
   body: Body,
 ): CommandError {
   const { code, status, field, header, message, description = message } = body ?? {}
-  // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
+  // All errors of Farthing are JSON, except pages. Those have a header that the pages of proxies seldom have.
   const isJson = [code, status].some(value => typeof value === 'string') || code === statusCode
   const isPage = statusCode >= 400 && headers['content-security-policy'] !== undefined
   if (!isJson && !isPage) return new AnotherAnswered(url, statusCode)
@@ -157,7 +157,7 @@ function refusalOf(
   )
 }
 
-/** A proxy, an ingress or a firewall answered, or another program: to start the service would not help. */
+/** A proxy, an ingress, a firewall or another program answered: starting the service would not help. */
 export class AnotherAnswered extends CommandError {
   constructor(url: string, status: number | string) {
     const proxy = proxyHere(url)
@@ -170,7 +170,7 @@ export class AnotherAnswered extends CommandError {
   }
 }
 
-/** The command that starts a service at this address; undefined for that of another machine. */
+/** The command that starts a service at this address; undefined for an address of another machine. */
 export function startOf(url: string): string | undefined {
   const { hostname, port } = new URL(url)
   if (!isLoopback(hostname)) return undefined
@@ -192,7 +192,7 @@ class Unreachable extends CommandError {
 export const accountTime = async ({ ask }: Service): Promise<number> =>
   Date.parse((await ask('GET', '/control')).clock.now)
 
-/** The account's; null if nothing is below /control, or the service is older than behaviours. */
+/** The account's behaviour; null if there is nothing below /control, or the service is older than behaviours. */
 export async function behaviourOf({ request }: Service): Promise<string | null> {
   const { status, body } = await request('GET', '/control')
   return (status === 200 && body.behaviour) || null

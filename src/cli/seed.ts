@@ -31,7 +31,7 @@ const SPAN = RETENTION_MS - DAY
 /** Age in milliseconds of the newest payment: all of its steps are in the past. */
 const LATEST = 5 * MINUTE
 
-/** Payments in one write. More would hold up the requests of a running service, fewer take longer in all. */
+/** Payments in one write. More would delay the requests of a running service, fewer would take longer in all. */
 const BATCH = 250
 
 const MOST_PAYMENTS = 100_000_000
@@ -99,7 +99,7 @@ async function writeHistories(database: Database, account: Account, count: numbe
   showProgress(count)
 }
 
-/** Says on standard error each time that another tenth is done. */
+/** Writes a line to standard error for each tenth that is done. */
 function createProgress(total: number): (done: number) => void {
   const began = performance.now()
   let tenths = 0
@@ -157,7 +157,7 @@ const descriptions = ['Market pitch', 'Allotment', 'Parking permit', 'Garden was
 /** Multiplicative hashing: scatters the numbers, in the same way in each run. */
 const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
 
-/** Makes payments one after the other as statements. `number` decides the course of each; `at` must not decrease. */
+/** Makes one payment after the other, as statements. `number` decides its course; `at` must not decrease. */
 function createHistory(account: Account, newId: NewId) {
   const { room } = account
   let active: Agreement | undefined
@@ -221,7 +221,7 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
   }, payment)
 }
 
-/** What time has owed the payment until now. */
+/** The payment after all steps that are due by now. */
 function withDueSteps(payment: Payment, agreement: Agreement | undefined): Payment {
   const due = dueStep(payment)
   if (!due || due.at > Date.now()) return payment

@@ -11,7 +11,7 @@ import { locationOf } from './database.ts'
 import { defineCommand } from './define-command.ts'
 import { print } from './output.ts'
 
-/** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
+/** Milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and from npm. */
 const SAME_KEY_PRESS = 1_000
 
 /** Milliseconds that an idle connection stays open in a stop: a busy client sends its next request in this time. */
@@ -24,7 +24,7 @@ export const serve = defineCommand({
   run: ({ config }) => serveUntilStopped(config()),
 })
 
-/** Resolves when it listens. SIGTERM and SIGINT stop it, a second signal ends the process. Throws if it cannot start. */
+/** Resolves when it listens, rejects if it cannot start. SIGTERM and SIGINT stop it; a second one ends the process. */
 export async function serveUntilStopped(config: Config): Promise<void> {
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)
@@ -36,7 +36,7 @@ export async function serveUntilStopped(config: Config): Promise<void> {
   process.on('uncaughtException', die)
   // The first lines go to the same stream as the log. A full disk or a closed pipe must not end the service.
   process.stdout.on('error', () => {})
-  // Later everybody would wait for it. A package has it in one file, and loads it with the first request.
+  // Loaded later, it would delay all requests. A package has all code in one file, and loads this at its first request.
   if (isSource) await (await import('../app/tools.ts')).loadTools()
   const farthing = await startFarthing({ config, logger, onFatal: die })
   let since: number | undefined
@@ -55,7 +55,7 @@ export async function serveUntilStopped(config: Config): Promise<void> {
   announce(farthing, config, logger, atTerminal)
 }
 
-/** The first lines: addresses, the place of the payments, the key and a first payment. A file gets JSON after the first. */
+/** The first lines: addresses, the database, the key and a first payment. A file gets JSON after the first line. */
 function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal: boolean): void {
   const { url, metricsUrl } = farthing
   print(`Farthing is listening on ${url}`)
@@ -71,7 +71,7 @@ function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal
 
 const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl ?? baseUrl ?? url
 
-/** The commands have the key in them where only this machine reaches the service: a terminal may be a container's log. */
+/** The commands contain the key only if no other machine reaches the service: a terminal may be a container's log. */
 function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const pages = pagesOf(url, config)
   const visible = isLoopback(config.host) ? apiKey : undefined
@@ -102,7 +102,7 @@ function logFirstLines({ url, apiKey }: Farthing, config: Config, logger: Logger
   logger.info({ curl: paymentCommand(site, authorization) }, 'make a payment')
 }
 
-/** Where the key of this start comes from or, if it is not known, how to make another in the shell. */
+/** The source of the API key or, if the key is not known here, the command that makes another. */
 function keyLines(apiKey: string | undefined, { apiKey: configured, fixedKeys, database }: Config) {
   if (configured) return 'The API key is the one in FARTHING_API_KEY.\n'
   if (fixedKeys.length > 0) return 'The API keys are those in FARTHING_API_KEYS.\n'

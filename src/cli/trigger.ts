@@ -4,7 +4,7 @@ import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { behaviourOf, connect, serviceOptions } from './running-service.ts'
 
-/** The types that one payment of a trigger causes under both behaviours. */
+/** The event types that a payment of this command can cause. */
 type Sent = Exclude<SentEventType, 'card_payment_expired'>
 
 const payments: Record<Sent, PaymentToMake> = {

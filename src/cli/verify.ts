@@ -51,7 +51,7 @@ export const verify = defineCommand({
         'give the header Pay-Signature with --signature, a message with --message, or a message that its receiver refuses with --ask',
       )
     if (key === '-') throw wrongUsage('--key - is not possible here: standard input is the body')
-    // Never trimmed: a newline at its end is one of the mistakes.
+    // Not trimmed: a newline at its end is one of the mistakes to find.
     const signingKey = env[keyEnv]
     if (signingKey === undefined && (options.keyEnv !== undefined || message === undefined))
       throw wrongUsage(
@@ -107,7 +107,7 @@ async function pipedInput(): Promise<Buffer | undefined> {
   return isPiped ? buffer(process.stdin) : undefined
 }
 
-/** Those whose signing keys are tried. */
+/** The number of webhooks whose signing keys are tried. */
 const MOST_KEYS = 20
 
 async function compareWith(

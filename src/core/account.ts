@@ -1,4 +1,4 @@
-/** Where the two differ, an account follows the letter of the specification, or answers as GOV.UK Pay is known to. */
+/** An account answers to the letter of the specification, or as GOV.UK Pay does where that differs. */
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
 
@@ -20,7 +20,7 @@ export type Account = {
   frozen_at: number | null
   parent: string | null
   epoch: number
-  /** Changes with a reset; in the default account with a start of the service. */
+  /** Only a reset changes it; in the default account a start of the service does too. */
   behaviour: Behaviour
 }
 
@@ -49,7 +49,7 @@ export const newAccount = (name: string, behaviour: Behaviour = 'specification')
   behaviour,
 })
 
-/** Two parents can have test accounts of one name. The slash is in no name that somebody gives. */
+/** Two parents can give a test account the same name. No given name contains a slash. */
 export const testAccountName = (parent: string, name: string): string => `${parent}/${name}`
 
 export const newTestAccount = (parent: string, name: string, behaviour?: Behaviour): Account => ({

@@ -1,7 +1,7 @@
 /**
- * Limits on the work and memory that one client, receiver or record can cause; only the lengths of pages and lists stand
- * beside these. Each has its unit in its name or comment, and the test that holds it. docs/reliability.md has the same
- * table (compared by a test).
+ * Limits on the work and memory that one client, receiver or record can cause. Only the lengths of pages and lists are
+ * set elsewhere. Each limit has its unit in its name or comment, and the test that holds it. docs/reliability.md has
+ * the same table, which a test compares with this file.
  */
 
 const KB = 1024

@@ -1,4 +1,4 @@
-/** The codes of errors that happen here, and what each means at every endpoint. */
+/** The codes of errors that happen here, and the meaning of each, which is the same at every endpoint. */
 const happening = {
   P0010: 'The card was declined. Also the state.code of that payment',
   P0020: 'Only a state.code: the payment expired, as only under the behaviour govuk-pay',
@@ -55,7 +55,7 @@ const happening = {
   P2702: 'The page is after the last one',
 }
 
-/** A code, its status and its text, and the operations that GOV.UK Pay answers with it. */
+/** The error of a code: its status, the operations of GOV.UK Pay that return it, and its text. */
 type PlannedError = { status: number; of: readonly string[]; text: string }
 
 const CREATIONS = ['createPayment']
@@ -65,7 +65,7 @@ const fault = (...of: string[]): PlannedError => ({
   text: 'a system behind the API has a fault',
 })
 
-/** Codes that never occur here but by a plan. The statuses are those of GOV.UK Pay's source. */
+/** Codes that occur here only through a plan. The statuses are those of GOV.UK Pay's source. */
 export const onlyByPlan = {
   P0195: { status: 422, of: CREATIONS, text: 'the account may not take moto_api payments' },
   P0196: {
@@ -122,9 +122,9 @@ export const meanings = Object.fromEntries(
 
 export const isPlanned = (code: string): code is PlannedCode => Object.hasOwn(onlyByPlan, code)
 
-/** The code of a fault behind this operation at GOV.UK Pay, which is 500; undefined if it has none. */
+/** GOV.UK Pay's code for a fault behind this operation, with status 500; undefined if it has no such code. */
 export function faultCodeOf(operation: string): Code | undefined {
-  // A card that cannot be authorised because of a fault has the code of such payments.
+  // After a fault POST /v1/auth has the code of payments that failed because of a fault.
   if (operation === 'authorisePayment') return 'P0050'
   const found = Object.entries<PlannedError>(onlyByPlan).find(
     ([code, { of, status }]) => status === 500 && code.endsWith('98') && of.includes(operation),

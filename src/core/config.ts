@@ -2,7 +2,7 @@ import type { Behaviour } from './account.ts'
 
 /** The settings, as src/app/config.ts reads them. */
 
-/** `host` or `host:port`, as URL normalises the host. These hosts may have any address, and http. */
+/** Each is `host` or `host:port`, as URL normalises the host. Such a host may have any address, and use http. */
 export type AllowedHosts = ReadonlySet<string>
 
 export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }
@@ -35,7 +35,7 @@ export type Config = {
   pagesUrl: string | undefined
   /** The address of the service that commands speak to, without a trailing slash. */
   url: string
-  /** The hosts of FARTHING_CALLBACK_HOSTS, and host and port of the fixed webhook. */
+  /** The hosts of FARTHING_CALLBACK_HOSTS, and the fixed webhook's host with its port. */
   callbackHosts: AllowedHosts
   /** The hosts of FARTHING_RETURN_HOSTS: a return_url may name them over plain http. */
   returnHosts: AllowedHosts
@@ -45,7 +45,7 @@ export type Config = {
   trustProxy: boolean
   /** Whether the console is on, and with it the recorder. */
   console: boolean
-  /** The bytes of the record of all accounts. */
+  /** The most bytes that the record of all accounts may take. */
   recordMax: number
   /** Whether tests may control payments and clocks through /control. */
   control: boolean

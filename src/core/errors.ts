@@ -1,7 +1,7 @@
 import { BODY_BYTES, FORM_FIELDS } from './budgets.ts'
 import type { Code, ControlCode } from './codes.ts'
 
-/** An error of the API, for http/errors.ts to send: Specification, *Errors*, and where it gives none docs/spec-gaps.md. */
+/** An error of the API, which http/errors.ts sends: Specification, *Errors*; where it is silent docs/spec-gaps.md. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: Code | ControlCode
@@ -21,7 +21,7 @@ export class PlainError extends ApiError {}
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
-/** The status and code of an endpoint for a missing field, an invalid one and one outside its limits. */
+/** The status and code of an endpoint for a field that is missing, invalid or outside its limits. */
 export type FieldCodes = Record<'missing' | 'invalid' | 'limit', [status: number, code: Code]>
 
 export const fieldCodes = {
@@ -96,7 +96,7 @@ export const notAnObject = (code: BodyCode) =>
 const notFound = (code: Code, what: string) => new ApiError(404, code, `this ${what} in the path`)
 
 type PaymentCode = 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000'
-/** `days`: how many the payments of the account are kept. */
+/** `days`: the number of days for which the account's payments are kept. */
 export const paymentNotFound = (code: PaymentCode, days = 7) =>
   notFound(code, `account has no payment of the last ${days} days with the payment_id`)
 
@@ -226,7 +226,7 @@ export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
     `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )
 
-/** A request at which GOV.UK Pay fails, without an error of its own. */
+/** For a request that makes GOV.UK Pay itself fail, so that only its framework answers. */
 export const unprocessed = () => new PlainError(500, 'P0999', 'the request could not be processed')
 
 /** A request that the firewall of GOV.UK Pay blocks; `rule` completes the sentence that begins with the request. */

@@ -2,15 +2,15 @@
 type Asked<Item, Result> = { item: Item } & Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
- * Calls for a key in one turn of the event loop, or while it has `atOnce` runs, share the next run, at most `most` together.
- * `work` resolves to one result per item, in their order.
+ * Gathers calls for a key: those in one turn of the event loop, or while the key has `atOnce` runs, share the next run.
+ * A run has at most `most` calls. `work` resolves to one result per item, in the order of the items.
  */
 export function createGathering<Item, Result>(
   most: number,
   work: (items: Item[]) => Promise<Result[]>,
   atOnce = 1,
 ) {
-  /** By key, while it has a run. */
+  /** The waiting calls of each key that has a run, and how many runs it has. */
   const lines = new Map<string, { asked: Asked<Item, Result>[]; runs: number }>()
 
   async function run(key: string): Promise<void> {
@@ -21,7 +21,7 @@ export function createGathering<Item, Result>(
       const some = line.asked.splice(0, most)
       try {
         const results = await work(some.map(({ item }) => item))
-        for (const [i, { resolve }] of some.entries()) resolve(results[i] as Result) // one per item
+        for (const [i, { resolve }] of some.entries()) resolve(results[i] as Result) // `work` has one for each item
       } catch (error) {
         for (const { reject } of some) reject(error)
       }
@@ -43,25 +43,25 @@ export function createGathering<Item, Result>(
   }
 }
 
-/** One run of a key at a time. Calls during a run share the next, which begins after them. */
+/** Each key has one run at a time. Calls during a run share the next run, so it begins after all of them. */
 export function createSharing<Result>() {
   const gather = createGathering(Infinity, async (works: (() => Promise<Result>)[]) => {
     const result = await works[0]?.()
-    return works.map(() => result as Result) // there is one at least
+    return works.map(() => result as Result) // a run has at least one call
   })
   return (key: string, work: () => Promise<Result>): Promise<Result> => gather(key, work)
 }
 
-/** How many places a statement may have for items: few numbers, so that few statements are prepared. */
+/** The numbers of items that a statement may have: only a few, so that few statements are prepared. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64]
 
-/** The items, with the last repeated, as many as one of `SIZES`. There are at most 64. */
+/** Repeats the last item until their number is one of `SIZES`. `items` has 1 to 64. */
 export function padded<Item>(items: Item[]): Item[] {
   const size = SIZES.find(places => places >= items.length) ?? items.length
-  return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // there is one
+  return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // not empty
 }
 
-/** The items in parts, each with as many as one of `SIZES`: for statements that may not have one twice. */
+/** Divides the items into parts of `SIZES`, for statements in which no item may occur twice. */
 export function inSizes<Item>(items: readonly Item[]): Item[][] {
   const parts: Item[][] = []
   for (let done = 0; done < items.length; done += parts.at(-1)?.length ?? 0) {

@@ -3,7 +3,7 @@ import { flat } from './flat.ts'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
-/** 26 characters of base32hex: 48 bits of milliseconds and 82 random bits. Inserts append to an index, as they sort by time. */
+/** 26 characters of base32hex: 48 bits of milliseconds, 82 random bits. They sort by time, so inserts append. */
 
 const LENGTH = 26
 const TIME_LENGTH = 9
@@ -12,7 +12,7 @@ const RANDOM_LENGTH = LENGTH - TIME_LENGTH
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-/** So many digits of five random bits. The operating system is asked for 4,096 bytes at a time. */
+/** `count` digits of five random bits each. Asks the operating system for 4,096 bytes at a time. */
 function randomDigits(count: number): number[] {
   if (used + count > pool.length) {
     randomFillSync(pool)
@@ -26,24 +26,24 @@ function randomDigits(count: number): number[] {
 const LETTERS = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 const spelt = Buffer.alloc(LENGTH)
 
-/** The text of base-32 digits. A buffer gives a flat string, see src/core/flat.ts: with `newUuid` some 4 % of benchmark P1. */
+/** The text of base-32 digits. A buffer makes it flat (src/core/flat.ts): with `newUuid` some 4 % of benchmark P1. */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
   return spelt.toString('latin1', 0, digits.length)
 }
 
-/** The first digits of an identifier: the time but for its last three bits. */
+/** The first digits of an identifier: the time without its last three bits. */
 const timeText = (now: number): string =>
   Math.floor(now / 8)
     .toString(32)
     .padStart(TIME_LENGTH, '0')
 
-/** A message has the time of its change, which was a while ago; an account's clock may stand still. */
+/** Times whose newest identifier is kept: a message has the earlier time of its change, and clocks may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
 
 /**
- * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
- * uses up that many, so that later identifiers do not depend on the time.
+ * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits`, each call
+ * draws the same number of digits, so that later identifiers do not depend on the time.
  */
 export function createNewId(digits?: typeof randomDigits): NewId {
   const latest = new Map<number, string>()
@@ -62,7 +62,7 @@ function firstId(now: number, digits: number[]): string {
   return flat(timeText(now), spell([(now % 8) * 4 + (chance & 3), ...rest]))
 }
 
-/** Adds one. It never reaches the digits of the time: 16 random ones would have to be `v` before. */
+/** Adds one. It never carries into the time, because 16 random digits would all have to be `v` for that. */
 function idAfter(id: string): string {
   let end = id.length - 1
   while (id[end] === 'v') end -= 1
@@ -73,7 +73,7 @@ function idAfter(id: string): string {
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))
 
-/** toLowerCase changes nothing but flattens the rope that randomUUID returns. */
+/** toLowerCase changes no character, but flattens the rope that randomUUID returns. */
 const newUuid = (): string => randomUUID().toLowerCase()
 
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }

@@ -1,4 +1,4 @@
-/** How to type a command where this process was started, for hints and examples; and the proxy and header of its requests. */
+/** For hints and examples: how to type a command here. For requests of this process: the proxy, and a header. */
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
@@ -29,7 +29,7 @@ function programName({ script, folder, env, isExecutable }: Started): string {
 export function asTypedHere(line: string, started = thisProcess()): string {
   const name = programName(started)
   if (name === 'farthing') return line
-  // npm prints lines of its own, which a program that reads the output must not get.
+  // npm prints lines of its own. A program that reads the output must not get those.
   const isRead = /\||\$\(| > /.test(line)
   const withWords = name === 'npm start' ? `npm ${isRead ? '-s ' : ''}start --` : name
   return line
@@ -37,7 +37,7 @@ export function asTypedHere(line: string, started = thisProcess()): string {
     .replace(/(?<![\w./-])farthing$/gm, () => name)
 }
 
-/** A line with values in it, as in hint`farthing pay ${scenario}`: `asTypedHere` is for its own words, never for values. */
+/** A line with values, as in hint`farthing pay ${scenario}`: `asTypedHere` changes only its words, never a value. */
 export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string =>
   String.raw({ raw: asTypedHere(texts.join('\0')).split('\0') }, ...values)
 
@@ -45,7 +45,7 @@ export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string 
 export const shellWord = (word: string): string =>
   /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** For requests that only read for a command: no plan acts on them or counts them. */
+/** The header of requests with which a command only reads: no plan acts on such a request or counts it. */
 export const WITHOUT_PLANS = { 'Farthing-Plans': 'none' }
 export const isWithoutPlans = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['farthing-plans'] === 'none'
@@ -56,14 +56,14 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1']
 export const isLoopback = (host: string): boolean =>
   LOOPBACK.includes(host) || /^127\.[\d.]+$/.test(host)
 
-/** No proxy can reach a service on this machine. fetch reads the variables before each request. */
+/** Excepts this machine, whose services no proxy can reach. fetch reads the variables before each request. */
 export function exceptLoopback(env: NodeJS.ProcessEnv): void {
   const exceptions = [env.no_proxy ?? env.NO_PROXY, ...LOOPBACK].filter(Boolean).join(',')
   env.no_proxy = exceptions
   env.NO_PROXY = exceptions
 }
 
-/** The address of the proxy that a request of this process to this address passes, without user name and password. */
+/** The proxy through which this process sends a request to `url`: its address, without user name and password. */
 export function proxyHere(url: string): string | undefined {
   const { env, execArgv } = process
   const { hostname, protocol } = new URL(url)

@@ -3,8 +3,8 @@ import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
 /**
- * JSON lines, or short ones at a terminal. Nothing that a client sent: no body, key or URL, whose path may have a token.
- * `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped.
+ * Writes lines of JSON, or short ones at a terminal. They hold nothing that a client sent: no body, key or URL, whose
+ * path may have a token. `written` resolves once all are written, or after 500 ms: a pipe's reader may have stopped.
  */
 export function createLogger(level: string, atTerminal: boolean) {
   const options = {
@@ -38,7 +38,7 @@ function standardOutput() {
   return Object.assign(output, { written })
 }
 
-/** Logs no other properties of an error: those of a database error contain the row, and so what a client sent. */
+/** Logs no other properties of an error: a database error has the row in them, and so data that a client sent. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { type, message, stack, code } = stdSerializers.err(error)

@@ -1,4 +1,4 @@
-/** For a question such as "Did you mean amount?". */
+/** The nearest known word, for a question such as "Did you mean amount?". */
 
 export function nearestOf(word: string, words: readonly string[]): string | undefined {
   const [nearest] = words

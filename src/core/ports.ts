@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
 
 /**
- * The ports: what Farthing needs from outside, and the promises that each implementation must keep. They are plain
- * arguments. src/app/start.ts passes the real ones to src/app/app.ts, and tests pass others.
+ * The ports: the things outside that Farthing needs, such as a database, and the promises that each implementation must
+ * keep. They are plain arguments. src/app/start.ts passes the real ones to src/app/app.ts, and tests pass others.
  */
 
 /** A value that a statement binds. Booleans are 0 and 1; times are whole milliseconds since 1970. */
@@ -14,7 +14,7 @@ export type Statement = {
   values: Value[]
   /** The statement must change exactly so many rows. If it does not, the whole write is undone. */
   expect?: number
-  /** Whether it belongs to the record of requests: damage that it meets fails the writes of the record alone. */
+  /** Set if it writes the record of requests: if it finds the file damaged, only writes of the record fail. */
   ofRecord?: true
   /** A second statement, for other rows, that is sent to the database together with this one. */
   also?: { sql: string; values: Value[] }
@@ -25,8 +25,8 @@ export interface Database {
   query<Row>(sql: string, values?: Value[]): Promise<Row[]>
 
   /**
-   * Runs all statements or none. Resolves `true` once that is durable, and `false`, with nothing written, if one does not
-   * change the row that it expects. After a rejection the outcome may be unknown.
+   * Runs all statements or none. Resolves `true` once the changes are durable, and `false`, with nothing written, if a
+   * statement does not change as many rows as it expects. After a rejection the outcome may be unknown.
    */
   write(statements: Statement[]): Promise<boolean>
 
@@ -36,31 +36,31 @@ export interface Database {
   /** The bytes that can still be written: free on the volume and as free pages in the file; Infinity without a file. */
   freeBytes(): Promise<number>
 
-  /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */
+  /** The time of the database's server, in milliseconds; undefined for a database without a server. */
   serverTime(): Promise<number | undefined>
 
-  /** Settles the reads and writes under way, rejects later ones, and closes the connections. */
+  /** Waits for the reads and writes under way, rejects later ones, and closes the connections. */
   close(): Promise<void>
 }
 
 /**
- * A time, in whole milliseconds since 1970, by the clock of an account or of the machine. They are the same until
- * somebody moves an account's clock. Neither can be passed where the other is needed; a plain number can.
+ * A time, in whole milliseconds since 1970, by the clock of an account or of the machine. Both clocks agree until
+ * somebody moves the account's. Neither type can be passed where the other is needed; a plain number can.
  */
 export type AccountTime = number & { readonly clock?: 'account' }
 export type MachineTime = number & { readonly clock?: 'machine' }
 
 export type Time = {
-  /** The account's time, for everything that its users can see; with `wall` that at a time of the machine. */
+  /** The account's time, for everything that its users can see: now, or at the machine's time `wall`. */
   now(account: Account, wall?: MachineTime): AccountTime
   /** The machine's time: for claims, caches and the deletion of old rows. */
   wall(): MachineTime
 }
 
-/** 26 of `[0-9a-v]`; later ones sort after earlier ones. With a seed each room has random numbers of its own. */
+/** 26 characters of `[0-9a-v]`, which sort by time. With a seed each room has random numbers of its own. */
 export type NewId = (now: number, room?: string) => string
 
-/** Random texts, of a room as for `NewId`: a secret has 26 characters and 130 random bits. */
+/** Random texts; with a seed each room has its own, as for `NewId`. A secret has 26 characters and 130 random bits. */
 export type Secrets = { secret(room?: string): string; uuid(room?: string): string }
 
 /** The IPv4 and IPv6 addresses of a host name. The list is empty when there are none or the look-up fails. */
@@ -69,26 +69,26 @@ export type Resolve = (host: string) => Promise<string[]>
 /** The result of one attempt to deliver a message. */
 export type AttemptResult = {
   status: 'SUCCESSFUL' | 'FAILED'
-  /** The receiver's HTTP status, or null when none arrived. */
+  /** The receiver's HTTP status, or null if no status arrived. */
   status_code: number | null
   /** Milliseconds until the status line or the failure; null when nothing was sent. */
   response_time: number | null
   /** The status code and its reason phrase, or the reason why there is no status. */
   result: string
-  /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
+  /** Without a status, the error code, such as CERT_HAS_EXPIRED. Logged and recorded, not stored with the message. */
   cause?: string
-  /** The status of the redirect that was followed with a GET, or else of the last one. It is recorded, and not stored with the message. */
+  /** The status of the redirect that led to a GET, or else of the last. Recorded, not stored with the message. */
   redirected?: number
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
   answer?: Promise<ReceiverResponse>
 }
 
 export type ReceiverResponse = {
-  /** Names as they were written, and values, whose bytes are read as Latin-1. */
+  /** Names as the receiver wrote them, with values whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
   /** The first KEPT_ANSWER_BYTES of the body. */
   body: Buffer
-  /** Bytes of the body that arrived: reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the time of the attempt. */
+  /** Bytes of the body that arrived. Reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the attempt's time. */
   size: number
   /** The headers of the request as they were sent. */
   sent: Record<string, string>
@@ -105,17 +105,17 @@ export type Post = {
   redirects?: Redirects | undefined
   /** Default: repeats no request. */
   repeats?: Repeats | undefined
-  /** Asked before each request that follows from these two. */
+  /** Called before each request that `redirects` or `repeats` would add. After `false` no further request is sent. */
   goesOn?: () => Promise<boolean>
   keepsAnswer?: boolean
   /** The account whose slots it takes. */
   account?: Account
 }
 
-/** `most`: redirects one after the other. The others are statuses: of a GET without headers and body, and of the same request. */
+/** `most`: redirects in a row. Status of `asGet`: a GET without headers and body follows; of `unchanged`: the same. */
 export type Redirects = { most: number; asGet: readonly number[]; unchanged: readonly number[] }
 
-/** Once after these statuses. `wait`, without Retry-After, and the `longest` are milliseconds. */
+/** Repeats a request once after these statuses. Waits Retry-After or else `wait`, at most `longest` milliseconds. */
 export type Repeats = { statuses: readonly number[]; wait: number; longest: number }
 
 /** One attempt: the POST, and the message that it delivers. */
@@ -123,8 +123,8 @@ export type OutgoingMessage = Post & { account: Account; webhook_id: string; mes
 
 /**
  * Sends the POST and returns the result of its last request. Never rejects. Takes at most `timeout` over name look-up,
- * connection, TLS, request and status; so does each request that follows from `redirects` and `repeats`. Connects to no address that the callback
- * address rule refuses.
+ * connection, TLS, request and status; so does each request that `redirects` and `repeats` add. Connects to no address
+ * that the callback address rule refuses.
  */
 export type Send = (message: OutgoingMessage) => Promise<AttemptResult>
 

@@ -1,4 +1,4 @@
-/** Sets the newest entry. Beyond `most` deletes the oldest thousandth at once: an iterator passes deleted places. */
+/** Sets the newest entry. Beyond `most` deletes the oldest thousandth in one pass: passes walk over deleted entries. */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)
@@ -11,7 +11,7 @@ export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Valu
   }
 }
 
-/** Calls while an answer is under way share it. */
+/** Calls `ask`. Calls that come before its answer share that answer. */
 export function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let asking: Promise<Answer> | undefined
   return () => {
@@ -22,7 +22,7 @@ export function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<An
   }
 }
 
-/** Calls `make` once and keeps the value, but no failure: a file cannot be read while all descriptors are in use. */
+/** Calls `make` once and keeps its value. A failure is not kept: it may pass, as when all descriptors were in use. */
 export function onFirstUse<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let value: Promise<Made> | undefined
   return () => {

@@ -7,7 +7,7 @@ const TRIES_WITHOUT_PAUSE = 2
 /** Milliseconds. The longest pause doubles with each try, up to this: some 1.5 seconds of pauses in all. */
 const LONGEST_PAUSE = 250
 
-/** Repeats an attempt that resolves undefined, because another writer came between, with jitter. After 20 tries 503. */
+/** Repeats an attempt while it resolves undefined because of another writer, with random pauses. 503 after 20 tries. */
 export async function untilWritten<Done extends object>(attempt: () => Promise<Done | undefined>) {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const done = await attempt()
@@ -18,5 +18,5 @@ export async function untilWritten<Done extends object>(attempt: () => Promise<D
   throw overloaded()
 }
 
-/** Waits a random time, up to `longest` milliseconds, so that writers in a race draw apart. */
+/** Waits a random time, up to `longest` milliseconds, so that two writers in a race do not meet again. */
 export const pause = (longest: number): Promise<void> => setTimeout(Math.random() * longest)

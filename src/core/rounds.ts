@@ -1,4 +1,4 @@
-/** Owners whose queue is kept while it is empty. */
+/** The number of owners beyond which a queue that becomes empty is deleted. */
 const MOST_IDLE = 1_000
 
 type Line<Item> = { owner: string; items: Item[] }
@@ -43,9 +43,9 @@ export function createRounds<Item>() {
     },
     /** The next item of the owner who has the turn. */
     next,
-    /** Ends the turn of the owner of the last item. */
+    /** Ends the turn of the owner whose item `next` has just returned. */
     pass,
-    /** The next items, one of each owner in turn, and at most so many. */
+    /** The next items, one of each owner in turn, and at most `most`. */
     take(most: number): Item[] {
       const taken: Item[] = []
       while (taken.length < most) {

@@ -1,6 +1,6 @@
 export type Shares = ReturnType<typeof createShares>
 
-/** A budget in bytes. An account may hold no more than was free before, so one alone gets about half. */
+/** A budget in bytes. An account may hold at most as much as was free before, so an account alone gets about half. */
 export function createShares(most: number, owners = new Map<string, number>()) {
   let total = 0
   return {

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 
-/** The waiters of this process, by what they wait for. The state is in the database: a signal says that it has changed. */
+/** This process's waiters, by the name of their signal. It carries no state: a woken waiter reads the database. */
 export type Signals = ReturnType<typeof createSignals>
 
 export function createSignals() {
   const waiters = new EventEmitter().setMaxListeners(0)
 
-  /** Calls `wake` whenever one of the names is set, until the result is called. */
+  /** Calls `wake` whenever one of these signals is set, until the returned function is called. */
   function on(names: readonly string[], wake: () => void): () => void {
     for (const name of names) waiters.on(name, wake)
     return () => {
@@ -16,13 +16,13 @@ export function createSignals() {
 
   return {
     on,
-    /** Wakes all that wait for this, and returns whether anybody does. Call it after the write. */
+    /** Wakes all waiters of this signal, and returns whether there were any. Call it after the write. */
     set: (name: string): boolean => waiters.emit(name),
-    /** Wakes everybody, because the service stops. */
+    /** Wakes all waiters, because the service stops. */
     setAll(): void {
       for (const name of waiters.eventNames()) waiters.emit(name)
     },
-    /** Calls `look` until it finds something: at once, whenever one of the names is set, and once more when `ending` aborts. */
+    /** Calls `look` at once, when one of the signals is set and when `ending` aborts, until it returns something. */
     async untilFound<Found>(
       names: readonly string[],
       ending: AbortSignal,
@@ -61,9 +61,9 @@ export function endingOf(socket: EventEmitter, ms: number) {
   return { ending: ending.signal, stop }
 }
 
-/** Names of signals. Something of the room was changed or recorded. */
+/** From here on: the names of signals, with their meanings. A row of the room was changed or recorded. */
 export const changedIn = (room: string): string => `changed ${room}`
-/** The room is no account's any more. */
+/** The room belongs to no account any more: its account was reset or has ended. */
 export const ended = (room: string): string => `ended ${room}`
 /** The key was revoked. */
 export const revoked = (key_id: string): string => `revoked ${key_id}`
@@ -71,5 +71,5 @@ export const revoked = (key_id: string): string => `revoked ${key_id}`
 export const attemptFor = (webhook_id: string): string => `attempt ${webhook_id}`
 /** The listener has gone, or will soon count as gone. */
 export const leftBy = (webhook_id: string): string => `left ${webhook_id}`
-/** The attempt has its answer. */
+/** The listener has reported the result of the attempt. */
 export const answerTo = (attempt_id: string): string => `answer ${attempt_id}`

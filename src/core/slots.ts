@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 /** Passes the slot on to a waiting caller. Call it once. */
 export type ReleaseSlot = () => void
 
-/** Takes a slot, now or when one is released; undefined after `ms`, when `client` closes, or where too many wait. */
+/** Takes a slot, now or when one is free. Undefined after `ms` milliseconds, if `client` closes or if too many wait. */
 export type TakeSlot = (
   owner: string,
   ms?: number,
@@ -13,10 +13,10 @@ export type TakeSlot = (
 type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
 
 /**
- * A semaphore with `inAll` slots, of which an owner gets `ofOwner` at most. Of the owners that wait the one with the fewest
- * gets the next, in turns, and of its callers the one that has waited longest. Beyond `mostWaiting` the newest caller of the
- * owner with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent would open connections for
- * queued requests that have been destroyed.
+ * A semaphore with `inAll` slots, of which an owner gets `ofOwner` at most. A free slot goes to the waiting owner with
+ * the fewest slots, and there to the caller that has waited longest; equal owners take turns. If `mostWaiting` callers
+ * wait, the newest of the owner with the most gives way to a caller of an owner with fewer. `maxSockets` of the HTTP
+ * agent is no substitute: it opens connections for queued requests that have been destroyed.
  */
 export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infinity): TakeSlot {
   const owners = new Map<string, Slots>()
@@ -89,7 +89,7 @@ export function createSlots(ofOwner: number, inAll: number, mostWaiting = Infini
   }
 }
 
-/** Runs the work when the owner has a slot. Of a semaphore whose callers wait as long as it takes. */
+/** Runs the work when the owner has a slot. For semaphores that limit neither the time nor the number of waits. */
 export async function inSlot<Done>(takeSlot: TakeSlot, owner: string, work: () => Promise<Done>) {
   const release = await takeSlot(owner)
   try {

@@ -8,13 +8,13 @@ export const DAY = 86_400_000
 
 let latest = { time: 0, text: new Date(0).toISOString() }
 
-/** As in responses. Throws a RangeError if `time` is NaN. Keeps the last: many responses share a millisecond. */
+/** The text of a time in responses. Throws a RangeError for NaN. Keeps the last: many responses share a millisecond. */
 export function iso(time: number): string {
   if (time !== latest.time) latest = { time, text: new Date(time).toISOString() }
   return latest.text
 }
 
-/** The real `Time`, or one on another machine clock. Without control nobody could see or move an account's clock. */
+/** The real `Time`; `wall` replaces the machine's clock. Without control, accounts have the machine's time. */
 export const createTime = (wall: () => number = Date.now, { control = true } = {}): Time => ({
   wall,
   now: control

@@ -28,9 +28,9 @@ type Run = {
 export type Reading = ReturnType<typeof createReading>
 
 /**
- * For long work that changes nothing, such as reading a record: RECORD_READERS at once of an account. Others wait without
- * a place; those of a room with the same `what` share one run. Rejects with 503 if too many wait, or too long. Work whose
- * clients have all left does not begin, or ends with its next read.
+ * Runs long work that changes nothing, such as reading a record: for each account RECORD_READERS at once. Other callers
+ * wait without a place; those of a room with the same `what` share one run. Rejects with 503 if too many wait, or one
+ * waits too long. If all clients of a run have left, it does not begin, or ends with its next read.
  */
 export function createReading() {
   const takeSlot = createSlots(RECORD_READERS, ALL_RECORD_READERS, RECORD_READERS_WAITING)
@@ -53,7 +53,7 @@ export function createReading() {
 
   async function share(run: Run, asker: Asker): Promise<unknown> {
     run.askers.push(asker)
-    // Each caller goes on in a turn of its own: one long response to all at one go would keep everybody waiting.
+    // Each caller goes on in its own turn of the event loop: long responses to all callers in one turn would block it.
     const goOn = run.latest?.then(inNextTurn) ?? run.done
     run.latest = goOn
     const leave = () => hasLeft(run) && run.left.emit('close')
@@ -69,7 +69,7 @@ export function createReading() {
     if (currentGuest()?.isReading) return work()
     const name = typeof what === 'symbol' ? what : `${asker.account.room} ${what}`
     const run = waiting.get(name) ?? begin(ownerOf(asker.account), name, work)
-    return share(run, asker) as Promise<Done> // the same was asked for
+    return share(run, asker) as Promise<Done> // the same `what` has the same type
   }
 }
 
@@ -77,13 +77,13 @@ const inNextTurn = <Done>(done: Done): Promise<Done> => setImmediate(done)
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** Each caller gets a turn of the event loop of its own, so that the slices of several do not add up to one long block. */
+/** Each caller gets its own turn of the event loop, so that the slices of several do not add up to one long block. */
 export function ownTurn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate())
   return lastTurn
 }
 
-/** Resolves after other work if this slice has taken long enough, otherwise returns undefined. To be awaited after each step. */
+/** To be awaited after each step. Lets other work run if the slice has lasted SLICE_MS, otherwise returns undefined. */
 export type Pause = () => Promise<void> | undefined
 
 /** The first slice begins now. `before` is called before each pause. */
@@ -97,7 +97,7 @@ export function createPause(before?: () => void): Pause {
   return () => (performance.now() - began < SLICE_MS ? undefined : pause())
 }
 
-/** One at a time on this thread, because of the memory that each takes. */
+/** For `inSlices`: one piece of work at a time on this thread, because each takes much memory. */
 const oneAtATime = createSlots(1, 1)
 
 /** Runs the work when all before it have ended. Each of its steps should take far less than 25 ms. */

@@ -1,4 +1,4 @@
-/** Input values: in JSON, or as the text of a query, a setting or an option. All of these refuse one in the same words. */
+/** Readers of values in JSON, or in the text of a query, a setting or an option. Their errors have the same words. */
 import { ACCOUNT_NAME } from './account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
@@ -36,7 +36,7 @@ export const integer = (least: number, most: number, about: About<number> = {}) 
   read: (input: unknown) => (isWhole(input, least, most) ? input : undefined),
 })
 
-/** Text without half of a surrogate pair that matches the pattern, which `rule` describes. */
+/** Text that matches the pattern, which `rule` describes, and has no half of a surrogate pair. */
 export const text = <
   const Schema extends { type?: 'string'; pattern?: string; [key: string]: unknown },
 >(
@@ -113,7 +113,7 @@ export const either = <One, Other>(
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
-/** In milliseconds. A plus before it may have become a space, as in an address. */
+/** A duration, read in milliseconds. It may begin with a plus, or with the space that a query makes of it. */
 export const duration = (mostDays: number): Reader<number> => ({
   schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$' },
   rule: `a number with s, m, h or d, such as 10m or 1d, of at most ${mostDays} days`,
@@ -124,7 +124,7 @@ export const duration = (mostDays: number): Reader<number> => ({
   },
 })
 
-/** In milliseconds. `example` stands in the rule, with a hint. */
+/** A time, read in milliseconds since 1970. `example` and `hint` are part of the rule. */
 export const time = (example: string, hint = ''): Reader<number> => ({
   schema: { type: 'string', format: 'date-time' },
   rule: `a time such as ${example}${hint}`,
@@ -151,10 +151,10 @@ function isDate(input: string): boolean {
   return !Number.isNaN(found) && new Date(found).toISOString().startsWith(input)
 }
 
-/** In milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time; NaN for no time. */
+/** In milliseconds; NaN if it is no time. Rounded up, so whole milliseconds compare with it as with the exact time. */
 export const instant = (input: string): number => instantOf(input, Math.ceil)
 
-/** The first whole millisecond after it. */
+/** The first whole millisecond after the time; NaN if it is no time. */
 export const afterInstant = (input: string): number => instantOf(input, Math.floor) + 1
 
 function instantOf(input: string, round: (ms: number) => number): number {

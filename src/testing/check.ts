@@ -3,7 +3,7 @@ import type { Call } from './http.ts'
 import type { CheckOptions, CheckReport } from './public.d.ts'
 import { checkOptions, duration, isoOf, milliseconds, moment, oneOf, type Rule } from './values.ts'
 
-/** The worst first. */
+/** The worst level first. */
 const LEVELS = ['fail', 'warn', 'note'] as const
 
 const rules: Record<keyof CheckOptions, Rule> = {
@@ -16,7 +16,7 @@ const rules: Record<keyof CheckOptions, Rule> = {
   ],
 }
 
-/** Rules of probes, and of the other behaviour. */
+/** Rules that a report may lack: those of probes, and those of the other behaviour. */
 const OF_OTHERS = /^(?:R\d+|P([1-9]|1\d|20))$/
 
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */

@@ -17,7 +17,7 @@ export class WaitError extends Error {
   override name = 'WaitError'
 }
 
-/** `note` is the line that says where to look at the account, or ''. */
+/** `note`: a line that says where the account is kept, or ''. */
 export class Undelivered extends Error {
   override name = 'Undelivered'
   readonly messages: UndeliveredMessage[]

@@ -46,7 +46,7 @@ const requestRules = {
   status: whole(100, 599),
 }
 
-/** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
+/** `finish` ends the account, unless `keep` was called. `keep` returns a line about that for an error, or ''. */
 type Ending = { finish(): Promise<void>; keep(): string }
 
 export function createAccount(
@@ -98,7 +98,7 @@ function idOf(payment: Payment | string): string {
   return encodeURIComponent(id)
 }
 
-/** The body that makes or resets an account. */
+/** The body of the request that makes or resets an account. */
 export const accountStart = ({ at, ...rest }: { at?: Moment | undefined }) => ({
   ...rest,
   at: at && isoOf(at),
@@ -147,7 +147,7 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   return handle
 }
 
-/** Those until now: an application that is busy makes more meanwhile. */
+/** The requests until now: a busy application makes more meanwhile. */
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)
   const read = (paging: object) => {
@@ -160,7 +160,7 @@ async function allRequests(call: Call, which: WhichRequests = {}): Promise<Logge
   while (newest && !all.has(newest.request_id)) {
     const { results, next } = await read({ ...from, limit: 500 })
     for (const result of results) all.set(result.request_id, result)
-    // A page may end at its bytes, so that one of few requests need not be the last.
+    // A page may end at its limit of bytes, so a page with few requests need not be the last.
     if (results.length === 0) break
     from = { after: next }
   }

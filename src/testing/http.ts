@@ -23,7 +23,7 @@ type Outgoing = {
   signal?: Signal | undefined
 }
 
-/** One service, with the connections to it that are kept. */
+/** One service, with the open connections to it. */
 export function connect(address: string) {
   const url = new URL(address).href.replace(/(?<!\/)\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.
@@ -49,10 +49,10 @@ export function connect(address: string) {
         }),
         ...headers,
       },
-      ...(signal && { signal: signal as AbortSignal }), // one of any platform
+      ...(signal && { signal: signal as AbortSignal }), // any platform's
     })
     let failure: unknown
-    // `once` listens only until the response begins.
+    // `once` listens for errors only until the response begins.
     sending.on('error', error => {
       failure ??= error
     })
@@ -76,7 +76,7 @@ export function connect(address: string) {
         const said = [answer.status, code, description].filter(Boolean).join(' ')
         throw new ControlError(`${method} ${path}: ${said}`, answer.status, code, field)
       },
-    /** Ends the service with `stop`, which lets it respond to what is under way. No later request is sent. */
+    /** Ends the service with `stop`, which lets it respond to requests under way. No later request is sent. */
     async end(stop: () => Promise<void>) {
       hasEnded = true
       await stop()
@@ -100,7 +100,7 @@ export async function readText(message: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** One text for each name: of several values, such as cookies, with commas between them. */
+/** One text for each name. Several values, such as cookies, have commas between them. */
 export const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
@@ -109,7 +109,7 @@ export const headersOf = ({ headers }: IncomingMessage): Record<string, string> 
 function answerOf(response: IncomingMessage, text: string): Answer {
   const headers = headersOf(response)
   const isJson = /^application\/json/.test(headers['content-type'] ?? '')
-  // Not JSON after all: another server, or an empty body.
+  // The body may still not be JSON: another server sent it, or it is empty.
   const body = isJson ? parsedJson(text) : undefined
   return { status: response.statusCode ?? 0, headers, text, body }
 }

@@ -9,13 +9,13 @@ import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } f
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
-/** The Node that runs the service, and the one that speaks to it. */
+/** The oldest Node that runs the service, and the oldest that speaks to it. */
 const NEEDED = { startFarthing: '24.18.1', connectFarthing: '20.19.0' }
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 type StartOption = [rule: Rule, setting?: string, initial?: string]
 
-/** What each option must be, the setting that it stands for, and its value where it is left out. */
+/** The rule of each option, the setting for which it stands, and its value when it is left out. */
 const OPTIONS: Record<keyof StartOptions, StartOption> = {
   port: [whole(0, 65_535), 'PORT', '0'],
   host: [text, 'HOST'],
@@ -87,7 +87,7 @@ function isAddress(value: unknown): boolean {
   return /^https?:$/.test(protocol) && href === whole && !/\/v1\/*$/.test(pathname)
 }
 
-/** Rejects if control is off there, and for whatever is not Farthing. */
+/** Rejects if control is off there, or if another program responds. */
 async function accountBehind(connection: Connection, key: string) {
   const { url } = connection
   const where = `connectFarthing: no Farthing responds at ${url}`
@@ -155,7 +155,7 @@ function createFarthing(
 function refuseOldNode(call: keyof typeof NEEDED): void {
   const { node } = process.versions
   const isOld = node.localeCompare(NEEDED[call], 'en', { numeric: true }) < 0
-  // Some versions between those have no getBuiltinModule.
+  // Some versions after the oldest lack getBuiltinModule.
   if (!isOld && typeof process.getBuiltinModule === 'function') return
   const other =
     call === 'startFarthing'
@@ -173,7 +173,7 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
   return env
 }
 
-/** The error of a start names the option, where it begins with the setting. */
+/** If the error of a start begins with a setting, puts the option in place of it. */
 function namingOptions(error: Error & { code?: string; port?: number }): Error {
   const { code, port, message } = error
   const [setting = ''] = /^[A-Z_]+/.exec(message) ?? []
@@ -186,7 +186,7 @@ function namingOptions(error: Error & { code?: string; port?: number }): Error {
   return new Error(`startFarthing: ${text}`, { cause: error })
 }
 
-/** Node keeps the compiled service there for the next start, as it does for the command. */
+/** The folder in which Node keeps the compiled service for the next start, as for the command. */
 function compileCache(): Record<string, string> {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env
   if (NODE_DISABLE_COMPILE_CACHE) return {}

@@ -1,6 +1,6 @@
 import type { Choice, PageLike } from './public.d.ts'
 
-/** The ids are those of GOV.UK Pay. */
+/** The pages have the element ids of GOV.UK Pay. */
 export async function payOnPages(page: PageLike, scenario: Choice = 'success'): Promise<void> {
   const isHosted = ({ pathname }: { pathname: string }) => pathname.startsWith('/secure')
   await page.waitForURL(isHosted)

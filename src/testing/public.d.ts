@@ -10,7 +10,7 @@ import type {
 
 export type * from './resources.ts'
 
-/** What a user can pick on the hosted pages, and how a payment can end. */
+/** The choices of a user on the hosted pages, and the ends of a payment. */
 export type Choice = 'success' | 'declined' | 'error' | 'cancel'
 export type Status = Payment['state']['status']
 export type EventType =
@@ -54,9 +54,9 @@ export interface StartOptions {
   /** As FARTHING_CALLBACK_HOSTS and FARTHING_RETURN_HOSTS; by default the names of this machine, with any port. */
   callbackHosts?: string
   returnHosts?: string
-  /** The first account begins at this time, and so does each that is made from it. Their clocks stand still. */
+  /** The clock of the first account stands still at this time, and so do those of accounts that are made from it. */
   at?: Moment
-  /** Makes identifiers, tokens and keys the same in each run; with `at` and `baseUrl` answers and messages too. */
+  /** Makes identifiers, tokens and keys the same in each run; with `at` and `baseUrl` responses and messages too. */
   seed?: number | string
   /** The least level of log lines, which go to standard error; 'silent' by default. */
   log?: 'silent' | 'error' | 'warn' | 'info'
@@ -68,13 +68,13 @@ export interface Farthing extends Account {
   account(options?: AccountOptions): Promise<Account>
   /** Environment variables with which other processes can `connectFarthing()`. */
   readonly env: { FARTHING_URL: string; FARTHING_API_KEY: string }
-  /** Ends what was started or made here: the service, receivers and accounts. May be called twice. */
+  /** Ends the service, the receivers and the accounts that were started or made here. May be called twice. */
   stop(): Promise<void>
 }
 
 export interface AccountOptions {
   name?: string
-  /** That of the account which makes it, if it is left out. */
+  /** By default the behaviour of the account that makes it. */
   behaviour?: Behaviour
   at?: Moment
   frozen?: boolean
@@ -95,14 +95,14 @@ export interface Account extends AsyncDisposable {
   /** Makes a payment in any state: `payment({ scenario: 'success', refund: 500 })`. Every field is optional. */
   payment(given?: NewPayment): Promise<Payment>
   /**
-   * Does what a user does on the hosted pages, and ends a charge, a capture or refunds that are held: a charge as its plan
+   * Acts as a user on the hosted pages, and ends a charge, a capture or refunds that are held: a charge as its plan
    * said, otherwise with success. Resolves after the webhooks were delivered.
    */
   complete(payment: Payment | string, how?: Choice | Completion): Promise<Payment>
   /**
-   * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a
-   * payment that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that describes the
-   * state instead.
+   * The newest payment that matches. Waits until a payment matches, unless one does already. `status` also matches a
+   * payment that had this status before. Text is a payment_id or a reference. Rejects with a WaitError that describes
+   * the state found instead.
    */
   waitForPayment(which: string | Which | Payment, options?: WaitOptions): Promise<Payment>
   /** Sets what happens to future payments and requests: once, unless the plan says otherwise. */
@@ -117,9 +117,9 @@ export interface Account extends AsyncDisposable {
    * given up, not delivered in time, or to be sent again later in the account's time, for which it does not wait.
    */
   settled(options?: WaitOptions): Promise<void>
-  /** What would break in production. Rejects with a CheckFailed for a broken rule at the level of `failOn` or a worse one. */
+  /** Finds what would break in production. Rejects with a CheckFailed for a broken rule of level `failOn` or worse. */
   check(options?: CheckOptions): Promise<CheckReport>
-  /** Empties the account. Its key and behaviour stay. Its clock begins anew: at `at`, otherwise at the machine's time. */
+  /** Empties the account. Its key and behaviour stay. Its clock begins at `at`, otherwise at the machine's time. */
   reset(options?: { behaviour?: Behaviour; at?: Moment; frozen?: boolean }): Promise<void>
   /** `path` begins with a slash, or is a whole address of the service. Does not reject for a status. */
   send(
@@ -143,9 +143,9 @@ export interface Clock {
 }
 
 export type Which = { payment_id?: string; reference?: string; status?: Status | 'refunded' }
-/** `timeout` is 5 seconds by default. `signal` is that of a test runner. */
+/** `timeout` is 5 seconds by default. `signal`: for example a test runner's. */
 export type WaitOptions = { timeout?: Duration; signal?: Signal }
-/** What an AbortSignal has. Written out, because a project may have the types of neither the DOM nor Node. */
+/** The members of an AbortSignal. Written out, because a project may have the types of neither the DOM nor Node. */
 export interface Signal {
   readonly aborted: boolean
   readonly reason: unknown
@@ -184,7 +184,7 @@ export interface PaymentFields {
 
 /** Fields of a payment, and the steps to take with it. Amounts are in pence; true refunds all. */
 export type NewPayment = Partial<PaymentFields> & {
-  /** With the behaviour govuk-pay also without delayed_capture, and 'held' or 'error': it waits, or it fails. */
+  /** With the behaviour govuk-pay it needs no delayed_capture, and can also wait ('held') or fail ('error'). */
   capture?: true | 'held' | 'error'
   /** A refund with the scenario error is submitted for 5 seconds and fails then. */
   refund?: number | true | { amount?: number | true; scenario: 'success' | 'error' }
@@ -197,14 +197,14 @@ export type NewPayment = Partial<PaymentFields> & {
     | (Unconfirmed & { authorisation_mode?: 'web' })
   )
 
-/** Of a payment in agreement mode. */
+/** For a payment in agreement mode. */
 type Declined = {
   scenario: 'declined'
   /** With false its agreement becomes inactive. By default true, and false with the behaviour govuk-pay. */
   can_retry?: boolean
 }
 
-/** Of a web payment with the behaviour govuk-pay: its user leaves at the page to confirm it, and it is submitted. */
+/** For a web payment with the behaviour govuk-pay: its user leaves at the confirm page, and it stays submitted. */
 type Unconfirmed = { scenario: 'success'; confirm: false }
 
 export type Completion =
@@ -222,19 +222,19 @@ export type NewPlan = {
   payment_id?: string
   /** The number of matching requests that pass first: 0 by default. */
   skip?: number
-  /** The number of times that it then acts: once by default. */
+  /** The number of times that the plan then acts: once by default. */
   times?: number | 'always'
 } & (
   | { scenario: Choice; capture?: 'held' | 'error' }
   | Declined
   | Unconfirmed
-  /** Of a payment in agreement mode with the behaviour govuk-pay: it stays started until it is completed. */
+  /** For a payment in agreement mode with the behaviour govuk-pay: it stays started until it is completed. */
   | { hold: true; scenario?: 'success' | 'error' }
   | (Declined & { hold: true })
   /** With the behaviour govuk-pay: the capture does not come until the payment is completed, or fails. */
   | { on?: 'createPayment' | 'capturePayment'; capture: 'held' | 'error' }
   | { on: 'refundPayment'; scenario: 'success' | 'error' }
-  /** It stays submitted until the payment is completed. */
+  /** The refund stays submitted until the payment is completed. */
   | { on?: 'refundPayment'; refund: 'held' }
   /** The first attempt to deliver a message comes so many milliseconds later, in the time of the account. */
   | { on: 'message'; delay: number | [number, number] }
@@ -252,7 +252,7 @@ export type NewPlan = {
 
 export interface Plan extends AsyncDisposable {
   readonly plan_id: string
-  /** The number of requests that matched, the number of times that it acted, and why it did not when it should have. */
+  /** The numbers of requests that matched and on which the plan acted. `note`: why it did not when it should have. */
   counts(): Promise<{ seen: number; acted: number; note?: string }>
   remove(): Promise<void>
 }
@@ -265,7 +265,7 @@ export type ReceiveOptions = {
    * the response is 500 and the next call of `next` rejects with the error.
    */
   answer?: Reply | ((message: Message) => Reply | Promise<Reply>)
-  /** Where it listens: by default a free port of 127.0.0.1. */
+  /** The host and port on which it listens: by default a free port of 127.0.0.1. */
   host?: string
   port?: number
   /** The address under which Farthing reaches it, if that is another one. */
@@ -297,13 +297,13 @@ export interface Message {
   readonly attempt: number
   /** The payment at the time of the message. */
   readonly payment: Payment
-  /** The bytes of the body as text, and the headers: what a handler of webhooks needs. */
+  /** The bytes of the body as text, and the headers, for a handler of webhooks. */
   readonly raw: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface CheckOptions {
-  /** Only what happened then or later. */
+  /** Only requests and messages at this time or later. */
   since?: Moment
   /** Judges as if so much time had passed. No clock is moved. */
   asOf?: Duration
@@ -316,7 +316,7 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   text: string
-  /** The JSON in the body; undefined where there is none. */
+  /** The JSON in the body; undefined if the body has none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads any response of the service.
   body: any
 }
@@ -327,7 +327,7 @@ export declare class ControlError extends Error {
   readonly code: string | undefined
   readonly field: string | undefined
 }
-/** The message describes the wait, its duration, and the state instead. */
+/** The message describes the wait, its duration, and the state that was found instead. */
 export declare class WaitError extends Error {}
 /** The service under test would break in production. The message lists the findings. */
 export declare class CheckFailed extends Error {
@@ -337,7 +337,7 @@ export declare class Undelivered extends Error {
   readonly messages: UndeliveredMessage[]
 }
 
-/** Pays in a browser: waits for the pages, makes the choice, and leaves them. For Playwright's Page and what is like it. */
+/** Pays in a browser: waits for the pages, makes the choice, and leaves them. For Playwright's Page and the like. */
 export declare function payOnPages(page: PageLike, scenario?: Choice): Promise<void>
 export interface PageLike {
   url(): string

@@ -26,7 +26,7 @@ const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   port: whole(0, 65_535),
   url: text,
 }
-/** Tells the check that a test decides what the receiver answers. */
+/** Tells the check that a test decides on the receiver's responses. */
 const OF_A_TEST = { 'Farthing-Receiver': 'test' }
 
 /** Milliseconds between two looks at the messages that arrived. */
@@ -34,7 +34,7 @@ const POLL_INTERVAL = 5
 
 const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id: text }
 
-/** Registers a server as a webhook. `keep` is called when a wait fails, and returns the line that says so, or ''. */
+/** Registers a server as a webhook. A wait that fails calls `keep`, and adds the line that it returns to its error. */
 export async function startReceiver(call: Call, keep: () => string, options: ReceiveOptions) {
   checkOptions('receive', options, receiveRules)
   let { answer: reply = 200 } = options
@@ -44,7 +44,7 @@ export async function startReceiver(call: Call, keep: () => string, options: Rec
 
   async function respond(request: IncomingMessage): Promise<number> {
     const arriving = await readMessage(request).catch(() => undefined)
-    // A message may come before the response that has its key.
+    // A message may come before the response that has its signing key.
     const webhook = await registering?.catch(() => undefined)
     if (!arriving || !webhook) return 400
     if (!isSigned(arriving, webhook.signing_key)) {
@@ -106,7 +106,7 @@ type Arriving = Omit<Message, 'attempt'>
 
 const described = ({ event_type, payment_id }: Arriving) => `${event_type} of ${payment_id}`
 
-/** The messages that arrived and, until somebody asks for messages, what went wrong with others. */
+/** The messages that arrived and, until the test asks for messages, the errors of others. */
 function createInbox() {
   const arrived: Message[] = []
   const taken = new Set<Message>()

@@ -1,4 +1,4 @@
-/** What the service returns, as types: they follow from its schemas. Nothing but types is imported from here. */
+/** Types of the bodies that the service returns, made from its schemas. Other files import only types from here. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { payment } from '../pay/payments/response.ts'
 import { cardDetails, link, postLinkSchema } from '../platform/http/schema.ts'
@@ -6,7 +6,7 @@ import { finding, report, situation } from '../tools/control/check.ts'
 import { message } from '../tools/control/messages.ts'
 import { recordedRequest } from '../tools/control/requests.ts'
 
-/** By the names of their types. scripts/print-types.ts prints these for the package. */
+/** The schemas by the names of their types. scripts/print-types.ts prints these types for the package. */
 export const resources = {
   Payment: { ...payment, description: 'A payment as the API returns it' },
   CardDetails: cardDetails,

@@ -1,4 +1,4 @@
-/** The service on a thread. The library starts it and stops it with a message. */
+/** The service on a thread of its own. The library starts the thread, and stops it with a message. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
 import { readConfig } from '../app/config.ts'

@@ -4,7 +4,7 @@ import type { Moment } from './public.d.ts'
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|[+-]\d\d:\d\d)$/
 
-/** True for a value of the right kind, and what to say of any other. */
+/** A test that holds for right values, and the problem of all others as the end of a sentence. */
 export type Rule = readonly [holds: (value: unknown) => boolean, problem: string]
 
 const ruleOf = ({ read, rule }: Reader): Rule => [
@@ -26,14 +26,14 @@ export const text: Rule = [
   'is empty or not text',
 ]
 
-/** For a value that the service checks, or other code. */
+/** The rule for a value that the service, or other code here, checks. */
 export const unchecked: Rule = [() => true, '']
 
 export const whole = (least: number, most: number): Rule => ruleOf(integer(least, most))
 export const oneOf = (values: readonly string[]): Rule => ruleOf(oneOfTexts(values))
 export const flag: Rule = ruleOf(boolean())
 
-/** Throws a TypeError for a value that breaks its rule. `name` says which value of which call. */
+/** Throws a TypeError for a value that breaks its rule. `name`: the call and the value, for the message. */
 export function check(name: string, value: unknown, [holds, problem]: Rule): void {
   if (!holds(value))
     throw new TypeError(
@@ -81,7 +81,7 @@ export function milliseconds(value: unknown): number {
 /** ISO 8601 text for a `moment`. */
 export const isoOf = (value: Moment): string => new Date(timeOf(value)).toISOString()
 
-/** NaN for text without a zone, or with a day or an hour that does not exist: `Date.parse` makes another of it. */
+/** NaN for text without a zone, or with a day or an hour that does not exist: `Date.parse` takes it for another. */
 function timeOf(value: unknown): number {
   if (typeof value !== 'string') return isDate(value) ? Number(value) : Number.NaN
   const [, local = ''] = TIME.exec(value) ?? []

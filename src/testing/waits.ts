@@ -4,7 +4,7 @@ import type { Call } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
 import { check, checkFields, checkOptions, milliseconds, text, waitRules } from './values.ts'
 
-/** Milliseconds that the service holds one request. */
+/** Milliseconds for which the service lets one request wait. */
 const LONGEST_REQUEST = 10_000
 const POLL_INTERVAL = 25
 const MOST_EXPLAINED = 5
@@ -12,7 +12,7 @@ const MOST_EXPLAINED = 5
 const whichRules = { payment_id: text, reference: text, status: text }
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
-/** Checks the options of a wait, and begins it. `left` returns milliseconds, `duration` is `5 s` or `250 ms`. */
+/** Checks the options of a wait, and begins it. `left` returns milliseconds; `duration` is text: `5 s` or `250 ms`. */
 export function startWait(call: string, options: WaitOptions) {
   checkOptions(call, options, waitRules)
   const { timeout = 5_000, signal } = options
@@ -22,7 +22,7 @@ export function startWait(call: string, options: WaitOptions) {
   return { signal, left, duration: ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms` }
 }
 
-/** `keep` keeps the account, if that was asked for, and returns the line that says so, or ''. */
+/** `keep` keeps the account if `keepOnFailure` is set. It returns a line about that for the error, otherwise ''. */
 export async function waitForPayment(
   call: Call,
   keep: () => string,
@@ -63,7 +63,7 @@ function wantedBy(which: string | Which | Payment): Which {
 const describe = ({ payment_id, reference, status }: Which): string =>
   `${payment_id ?? reference ?? 'a payment'}${status ? ` to be ${status}` : ''}`
 
-/** Without a request to /v1: that would be recorded as one of the application, and a plan would act on it. */
+/** Makes no request to /v1: it would be recorded as the application's, and a plan would act on it. */
 function describePayments(near: Payment[]): string {
   const sentences = near
     .slice(0, MOST_EXPLAINED)
@@ -83,7 +83,7 @@ async function describeRequests(call: Call): Promise<string> {
   return requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.'
 }
 
-/** Polls until no message is PENDING, or only some that come later in the account's time. Then none may be FAILED. */
+/** Polls until no message is PENDING, except for attempts later in the account's time. Then none may be FAILED. */
 export async function settled(call: Call, keep: () => string, options: WaitOptions = {}) {
   const { signal, left, duration } = startWait('settled', options)
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {

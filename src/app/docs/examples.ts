@@ -8,7 +8,7 @@ type Described = Docs & { operationId: string }
 /** Bodies by their summaries. */
 type Bodies = Record<string, unknown>
 
-/** Of one operation: values of the parameters in its path, bodies of requests, and those of responses by status. */
+/** Of one operation: the parameters of its path, bodies of requests, and bodies of responses by status. */
 type Examples = {
   path?: Record<string, string>
   request?: Bodies
@@ -17,7 +17,7 @@ type Examples = {
 
 let recorded: Partial<Record<Behaviour, Record<string, Examples>>> | undefined
 
-/** Read when they are needed: a module whose loading failed once never loads again. */
+/** Reads the file when it is needed: a module whose loading failed once never loads again. */
 function examplesOf(operationId: string, behaviour: Behaviour): Examples {
   recorded ??= JSON.parse(
     readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),

@@ -5,7 +5,7 @@ import { attempts } from '../../pay/differences/messages.ts'
 import { refundSubmittedFor } from '../../pay/differences/refunds.ts'
 import { captureDelay, chargeDelay, expiry, keptFor } from '../../pay/differences/states.ts'
 
-/** What the behaviours do in other ways, and every client meets. */
+/** The differences between the behaviours that every client meets. */
 const differing = (behaviour: Behaviour): string =>
   [
     takenType,
@@ -20,7 +20,7 @@ const differing = (behaviour: Behaviour): string =>
     .map(difference => `- ${difference.about.subject}: ${wordsOf(difference, behaviour)}`)
     .join('\n')
 
-/** What applies to every endpoint, as the first part of the description of the API. */
+/** The rules of every endpoint: the first part of the API's description. */
 export const introductionFor = (behaviour: Behaviour): string =>
   `Farthing is a payment service that moves no money: a stand-in for the public API of GOV.UK Pay that keeps real state. You can read back what you create, pay it on hosted pages, capture, cancel and refund it, and Farthing sends signed webhook messages about it.
 
@@ -90,7 +90,7 @@ export const tags = [
   },
 ]
 
-/** The same for the control API. */
+/** The first part of the description of the control API. */
 export const controlIntroduction = `The control API is for authors of tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
 
 \`FARTHING_CONTROL=true\` switches it on. Without it there are only the endpoints that read and check the record, send messages to receivers, listen, or open the console. Every endpoint but this document takes the bearer key of the API and acts on the key's own account.

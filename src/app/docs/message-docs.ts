@@ -5,11 +5,11 @@ import { signature } from '../../pay/webhooks/webhook.ts'
 import { messageBody } from '../../pay/webhooks/wire.ts'
 import { type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
 
-/** A body and a key whose signature the description tells. */
+/** The body and the key of the description's example of a signature. */
 const SHORT_BODY = '{"api_version":1}'
 const SIGNING_KEY = 'webhook_test_5b0gjvo83fdsn2f65acga88uog'
 
-/** The webhooks section of the OpenAPI document: what a receiver gets. */
+/** The webhooks section of the OpenAPI document: the request that a receiver gets. */
 export const messageDocs = (resource: Schema, behaviour: Behaviour) => ({
   operationId: 'receiveMessage',
   tags: ['Webhooks'],

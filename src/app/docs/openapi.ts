@@ -24,7 +24,7 @@ import { messageDocs } from './message-docs.ts'
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/** The document for accounts of this behaviour, with `exampleAddresses`, which its sender replaces by the reader's. */
+/** The document for accounts of this behaviour. Its sender replaces `exampleAddresses` by the reader's addresses. */
 export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
   collect({
     chapters,
@@ -67,7 +67,7 @@ type Collected = {
   behaviour: Behaviour
   info: { title: string; summary: string; description: string }
   tags: { name: string; description: string }[]
-  /** Of the codes in the table of errors. */
+  /** The meanings of the codes in the table of errors. */
   meanings: Record<string, string>
   errorBody: Schema
   webhooks?: object
@@ -126,7 +126,7 @@ const sharedErrors = {
 
 type SharedError = keyof typeof sharedErrors
 
-/** What every endpoint of `api` and `token` answers by the behaviour: they share nothing with those of other areas. */
+/** The errors that a behaviour adds to every endpoint of `api` and `token`. Other areas have none of them. */
 const ofBehaviour = (behaviour: Behaviour): catalogue.ApiError[] => {
   const lost = [catalogue.noSuchEndpoint(), sharedErrors.MethodNotAllowed()].map(
     lostError[behaviour],
@@ -192,7 +192,7 @@ function errorResponses(
   const own = Map.groupBy(errors, error => error.status)
   const all: Docs['responses'] = {}
   for (const name of errorsOf[area]) {
-    // The body of a GET is not read.
+    // No GET reads its body.
     if (name === 'BodyTooLarge' && method === 'GET') continue
     const error = sharedErrors[name]()
     if (isReplaced(error, own.get(error.status))) continue
@@ -203,7 +203,7 @@ function errorResponses(
   return all
 }
 
-/** Whether one without a code stands for it. A fault of the service itself has its code everywhere. */
+/** Whether an error without a code replaces it here. A fault of the service has its code everywhere. */
 const isReplaced = (error: catalogue.ApiError, own: catalogue.ApiError[] = []): boolean =>
   error.status < 500 && own.some(({ code }) => code === error.code)
 

@@ -54,7 +54,7 @@ ${listing(read)}</li>
   return page(site, 'en', { title: 'Farthing payments', content: twoThirds(content) })
 }
 
-/** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
+/** The page for the viewer of /openapi.json, which a script fills in. Without scripts the page has links. */
 export function docsPage(site: Site, { hasConsole, behaviour }: Service): string {
   const description = `${site.basePath}/openapi.json`
   const content = html`<h1 class="govuk-heading-xl">API documentation</h1>

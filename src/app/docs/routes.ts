@@ -16,7 +16,7 @@ import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Chapters } from './openapi.ts'
 
-/** The description of the API, its page and the front page, each made when somebody first asks for it, and then kept. */
+/** The description of the API, its page and the front page. Each is made at its first request, and then kept. */
 export function docsEndpoints(
   { config, database }: Pick<Context, 'config' | 'database'>,
   chapters: () => Chapters,
@@ -29,7 +29,7 @@ export function docsEndpoints(
     )
   })
 
-  /** A reset may have changed it since the start. While the database is away, it is what the start made it. */
+  /** A reset may have changed it since the start. Without the database's answer it is the configured behaviour. */
   const defaultBehaviour = oneAtATime(async () => {
     const account = await accountOfName(database, DEFAULT_ACCOUNT).catch(() => undefined)
     return account?.behaviour ?? config.behaviour
@@ -72,7 +72,6 @@ export function docsEndpoints(
   ]
 }
 
-/** The description of the control API. */
 export const controlDescription = ({ config }: Context, endpoints: () => readonly Endpoint[]) =>
   documentEndpoint(
     config,
@@ -84,7 +83,7 @@ export const controlDescription = ({ config }: Context, endpoints: () => readonl
     },
   )
 
-/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
+/** The most addresses with a kept document: clients choose the Host, and most services have one or two addresses. */
 const MAX_DESCRIBED = 8
 
 /** The document that `make` returns, with the addresses of the reader. It needs no key, so that tools can read it. */
@@ -125,7 +124,7 @@ function documentEndpoint(
   }
 }
 
-/** The bytes of a document, and which address is between them: replacing them in its text would take a millisecond for each reader. */
+/** The bytes of a document, with a mark for each address: replacing text would take a millisecond for each reader. */
 function inPieces(text: string): (Buffer | keyof Addresses)[] {
   const [first = [], ...others] = text
     .split(exampleAddresses.pages)

@@ -20,9 +20,9 @@ function refusalOf(header: string | undefined): errors.ApiError {
 }
 
 /**
- * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys are cached, so that that of a busy
- * client is hashed once a second: undefined, because a promise for each request would cost more than the rest.
- * `lastPlanSql` is given where control is on, see findKey. `onRefused` is called for each 401.
+ * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys are cached, so that a busy
+ * client's key is hashed once a second. Returns undefined for a cached key, because a promise would cost more than all
+ * the rest. `lastPlanSql` is given where control is on, see findKey. `onRefused` is called for each 401.
  */
 export function createAuthenticate(
   { database, time, config }: Ports & { config: Config },
@@ -32,7 +32,7 @@ export function createAuthenticate(
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const at = time.wall() // before the query: the key may be revoked during it
-    // In the queue of the account that it had last: unknown keys share one.
+    // In the queue of the account that the key had last. Unknown keys share one queue.
     const known = cache.get(key)
     const owner = known ? ownerOf(known.account) : ''
     const entry = await workFor({ owner }, () =>

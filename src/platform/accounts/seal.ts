@@ -1,7 +1,6 @@
 /**
- * A seal gives a browser access to the console for a limited time: `account.key_id.expires.mac`. It is signed with
- * the hash of the API key that requested it. So nothing is stored, every instance can check it, and it ends when the
- * key is revoked.
+ * A seal gives a browser access to the console for a limited time: `account.key_id.expires.mac`. The hash of the API
+ * key that requested it signs it: nothing is stored, every instance can check it, and revoking the key ends it.
  */
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
@@ -17,7 +16,7 @@ export const ENTER_MS = 60_000
 export const CONSOLE_PAGE =
   /^(a\/[\w.%-]{1,192}|(a\/[\w.%-]{1,192}\/)?[a-z][a-z-]*(\/[0-9a-z-]{1,26})?)$/
 
-/** The link with which a browser enters the console. `code` is a seal to enter, `to` a page below /console: without it, home. */
+/** The link with which a browser enters the console. `code`: a seal to enter. `to`: a page below /console, or home. */
 export const enterUrl = (site: string, code: string, to?: string): string =>
   `${site}/console/enter?${new URLSearchParams({ code, ...(to && { to }) })}`
 

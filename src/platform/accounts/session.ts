@@ -13,13 +13,13 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** The name in an address below `/console/a/NAME`. */
     inside?: string
-    /** That account has ended: its pages can be read, and nothing can be done on them. */
+    /** The account of that name has ended: its pages can be read, but no action can be done on them. */
     hasEnded?: boolean
   }
 }
 
 const COOKIE = 'farthing_console'
-/** Cookies of that name that are tried: each costs a query. */
+/** The most cookies of that name that are tried: each costs a query. */
 const MOST_TRIED = 8
 
 /** Milliseconds for which a browser stays signed in. */
@@ -29,7 +29,7 @@ type SessionPorts = { database: Database; config: Config; time: Time }
 
 export type Session = { account: Account; key_id: string }
 
-/** The account that a seal opens; undefined for any other text, and once the seal has expired or its key was revoked. */
+/** The account that a seal opens; undefined for any other text, or if the seal has expired or its key was revoked. */
 export async function findSession(
   { database, config, time }: SessionPorts,
   text: string,
@@ -52,7 +52,7 @@ async function sessionOf(context: SessionPorts, request: FastifyRequest) {
   return undefined
 }
 
-/** The account that is signed in does not have the test account in the address. */
+/** The account that is signed in has no test account of the name in the address. */
 export class NotInside extends Error {}
 
 /** Sends `/console/a/NAME/payments` to the route of `/console/payments`, and keeps the name. */
@@ -65,8 +65,8 @@ export function routedInConsole(raw: IncomingMessage): string {
 }
 
 /**
- * Sets account and key by the session, and by the address: below `/console/a/NAME` the test account of that name, which
- * its own key opens and, also after its end, its parent's. False without a session. Throws `NotInside`.
+ * Sets account and key of the session. Below `/console/a/NAME` the account is the test account of that name: its own
+ * key opens it, and its parent's key does so even after its end. False without a session. Throws `NotInside`.
  */
 export async function signedIn(context: SessionPorts, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)
@@ -120,7 +120,7 @@ export async function startSession(
 export const endSession = (request: FastifyRequest, reply: FastifyReply, config: Config): void =>
   setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
 
-/** Of the console's path at the browser's address. If a proxy hides that, the browser takes the path of the page: the same. */
+/** Sets a cookie for the console's path. If a proxy hides it, the browser takes the page's path, which is the same. */
 export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,

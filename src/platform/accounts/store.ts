@@ -40,7 +40,7 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
   return { key_id, key, insert }
 }
 
-/** Makes a key of the account, and the account if there is none. Only its hash is kept. Throws if the account has ended. */
+/** Makes a key, and its account if there is none. Keeps only the key's hash. Throws if the account has ended. */
 export async function createKey(ports: KeyPorts, account: string, behaviour?: Behaviour) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
   const owner = await findOrMakeAccount(ports.database, account, behaviour)
@@ -97,7 +97,7 @@ export const livesAt = (parameter: '$1' | '$2') =>
   `ended = 0 and (expires is null or expires > ${parameter})`
 
 /**
- * The bearer key with its account, or undefined; `fixedKeys` are those of the settings, `at` is now. `lastPlanSql` is SQL for
+ * The bearer key with its account, or undefined. `fixedKeys`: those of the settings. `at`: now. `lastPlanSql`: SQL for
  * the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
@@ -144,15 +144,15 @@ const accountRows = {
   fromRow: (row: Account) => row,
 }
 
-/** undefined when there is none, or it has ended. */
+/** undefined when there is no such account, or it has ended. */
 export const accountOfName = (database: Database, name: string) =>
   findOne(database, accountRows, where('name = ? and ended = 0', name))
 
-/** undefined when it has ended, or was reset since. */
+/** undefined when the account of the room has ended, or was reset since. */
 export const accountOfRoom = (database: Database, room: string) =>
   findOne(database, accountRows, where('room = ? and ended = 0', room))
 
-/** Lets the default account behave so from now on, if there is one. */
+/** Gives the default account this behaviour from now on, if there is such an account. */
 export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): Promise<boolean> =>
   database.write([
     {
@@ -176,10 +176,10 @@ export const moveClock = (
     },
   ])
 
-/** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
+/** Milliseconds on the machine's clock until a test account's keys stop working and its rows are deleted. */
 export const TEST_ACCOUNT_LIVES = 7 * DAY
 
-/** Resolves undefined when its parent has used the name, also for one that expired within a day. */
+/** Resolves undefined when the parent has used the name, also if that account expired within a day. */
 export async function createTestAccount(ports: KeyPorts, account: Account) {
   const { key, insert } = makeKey(ports, account.name)
   const expires: MachineTime = ports.time.wall() + TEST_ACCOUNT_LIVES
@@ -208,7 +208,7 @@ export function testAccountsOf(
   )
 }
 
-/** Those that have ended or expired, newest first. `since` is missing once their rows are deleted. */
+/** Test accounts that have ended or expired, newest first. `since` is null once an account's rows are deleted. */
 export function endedTestAccounts(
   database: Database,
   { parent, now }: { parent: string; now: MachineTime },
@@ -244,7 +244,7 @@ export async function findTestAccount(database: Database, parent: string, name: 
   return found
 }
 
-/** An account that has ended, in its last room; undefined once the rows of that are deleted. */
+/** An account that has ended, in its last room; undefined once the rows of that room are deleted. */
 export async function accountBeforeEnd(database: Database, account: Account) {
   const [ended] = await database.query<{ room: string }>(
     'select room from ended_rooms where account = $1 order by since desc limit 1',
@@ -253,7 +253,7 @@ export async function accountBeforeEnd(database: Database, account: Account) {
   return ended && { ...account, ...ended, epoch: account.epoch - 1 }
 }
 
-/** Gives the account a new room, which is empty, or ends it. Undefined when another request did so meanwhile. */
+/** Gives the account a new, empty room, or ends the account. Undefined when another request did either meanwhile. */
 export async function leaveRoom(
   database: Database,
   account: Account,

@@ -1,9 +1,9 @@
 import type { Database, Value } from '../../core/ports.ts'
 
-/** About the number of rows that one step of a deletion changes, so that it does not delay other writes. */
+/** One step of a deletion changes about so many rows: few, so that it does not delay other writes. */
 export const STEP = 200
 
-/** Deletes matching rows in small steps, until none is left. `key` is one column or several; all rows with a chosen key go. */
+/** Deletes matching rows in small steps, until none is left. `key`: columns. Rows with the same key go together. */
 export async function deleteInSteps(
   database: Database,
   [table, key]: readonly [table: string, key: string],

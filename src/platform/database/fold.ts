@@ -5,7 +5,7 @@
 export const fold = (text: string): string =>
   text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
 
-/** LIKE patterns, for use with `escape '\'`. */
+/** Escapes text for LIKE patterns that are used with `escape '\'`. */
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
 export const containing = (text: string): string => containingExactly(fold(text))
@@ -17,7 +17,7 @@ export const containingExactly = (text: string): string => `%${literal(text)}%`
 
 export const GROUPS = 8
 
-/** From 0 to 7. An index by group and time appends to eight pages; one by the text would write to a random page. */
+/** From 0 to 7. An index by group and time appends to eight pages; an index by the text would write to random pages. */
 export function groupOf(folded: string): number {
   let hash = 0
   for (let i = 0; i < folded.length; i++) hash = (hash * 31 + folded.charCodeAt(i)) | 0

@@ -1,7 +1,7 @@
 /**
- * Lists that can be followed with a cursor which loses nothing. Rows are listed in the order of their identifiers, but
- * two instances may commit them in another one. So a cursor also counts what was listed in the last seconds before it.
- * Where there is more now, the list goes back to there, and repeats some rows.
+ * Lists that can be followed with a cursor that misses no row. Rows are listed in the order of their identifiers, but
+ * two instances may commit them in another order. So a cursor also counts the rows listed in the last seconds before
+ * it. If a slot of those seconds has more rows now, the list goes back to it, and repeats some rows.
  */
 import { LIST_PAGE_BYTES } from '../../core/budgets.ts'
 import { idFloor } from '../../core/ids.ts'
@@ -19,16 +19,16 @@ import {
   where,
 } from './select.ts'
 
-/** The time in the first digits of an identifier, in slots of 256 ms. */
+/** The first digits of an identifier that name its slot: 256 ms of time. */
 const SLOT_DIGITS = 8
-/** 16 seconds: longer than a commit may take, with a second for clocks that differ. */
+/** The slots that a cursor counts: 16 seconds, longer than a commit may take, with a second for clocks that differ. */
 const SLOTS = 64
-/** The same in milliseconds, and one slot more: a row that a look missed began at most so long before the look. */
+/** SLOTS in milliseconds, and one slot more: a row that a query missed was begun at most so long before it. */
 export const LONGEST_COMMIT = (SLOTS + 1) * 256
 
 /**
- * A table whose rows are followed. `idOf`: the identifier of a row. `edgeOf`: the end of a step through a range, if one
- * step does not reach its end: a filter without an index looks at every row.
+ * A table whose rows are followed. `idOf`: the identifier of a row. `edgeOf`: the end of the next step through a range,
+ * or undefined for the last step: a filter without an index looks at every row, so it needs several steps.
  */
 type Followed<Row, Item> = Sized<Row, Item> & {
   idOf: (item: Item) => string
@@ -47,7 +47,7 @@ export type FollowedPage<Row> = {
   /** Oldest first. */
   rows: Row[]
   next: string
-  /** The `before` of the page before this one; null without rows. */
+  /** The `before` with which to get the page before this one; null without rows. */
   previous: string | null
 }
 
@@ -58,13 +58,13 @@ const slotOf = (id: string): number => Number.parseInt(id.slice(0, SLOT_DIGITS),
 /** Sorts before every identifier in the slot. */
 const startOf = (slot: number): string => slot.toString(32).padStart(SLOT_DIGITS, '0')
 
-/** The first identifiers that a cursor counts. */
+/** A text that sorts before the identifiers that a cursor counts. */
 const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS + 1))
 
-/** A cursor after which everything since `time` is listed, in milliseconds. */
+/** The cursor after which all rows since `time` are listed. `time` is in milliseconds. */
 export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
 
-/** A page of at most 1 MB: after `after`, else the newest or with `since` the oldest. The filters must not change. */
+/** A page of at most 1 MB: after `after`, else the newest, or with `since` the oldest. All pages need equal filters. */
 export async function findFollowed<Row, Item>(
   database: Database,
   table: Followed<Row, Item>,

@@ -10,7 +10,7 @@ type Query = (sql: string) => Row[] | Promise<Row[]>
 
 const KEY = 'select key_id from api_keys where hash = $1 and revoked is null'
 
-/** The columns of each table. On PostgreSQL those of the schema in which new tables are made, without extensions'. */
+/** The columns of each table; on PostgreSQL of the schema for new tables, without those of extensions. */
 const COLUMNS = {
   sqlite: `select tables.name as "table", columns.name as "column"
     from sqlite_schema tables, pragma_table_info(tables.name) columns
@@ -28,7 +28,7 @@ const COLUMNS = {
       )`,
 }
 
-/** The newest migration, 0 without tables. Throws if the tables of `place` are not Farthing's: its first migration is the mark. */
+/** The newest migration, 0 without tables. Throws if `place` has tables but not the first migration of Farthing. */
 async function versionIn(query: Query, kind: DatabaseAddress['kind'], place: string) {
   const columns = await query(COLUMNS[kind])
   const [first] = columns
@@ -61,8 +61,8 @@ const versionInFile = (database: DatabaseSync, path: string): Promise<number> =>
 
 async function inFile<Result>(path: string, look: (database: DatabaseSync) => Promise<Result>) {
   refuseSpecial(path)
-  // A connection that may only read leaves the files of a write-ahead log behind. Any other removes them, and copies
-  // into the file what a process that has died left in them.
+  // A connection that may only read leaves the files of a write-ahead log in place. Any other removes them, after
+  // copying the changes of a process that has died into the file.
   const readOnly = [`${path}-wal`, `${path}-journal`].some(beside => existsSync(beside))
   try {
     using database = new DatabaseSync(path, { readOnly, timeout: LONGEST_WAIT })
@@ -72,7 +72,7 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   }
 }
 
-/** Reads only. `has` and `knows` are migrations, `walBytes` is the size of SQLite's log. Throws for another program's. */
+/** Reads only. `has`: its newest migration; `knows`: ours; `walBytes`: size of SQLite's log. Throws as versionIn. */
 export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()
   if (address.kind === 'sqlite')

@@ -13,9 +13,9 @@ export type OnMigrated = (from: number, to: number) => void
 export class NewerDatabaseError extends Error {}
 
 /**
- * Migrates in one transaction, which first writes the number of its first step: of two instances that start at once one
- * waits there and then finds that the steps are done. Throws NewerDatabaseError for a newer one. `onMigrated` is called
- * if this instance has changed a database that was there.
+ * Migrates in one transaction, which first writes the number of its first step. If two instances start at once, one
+ * waits there and then finds that the steps are done. Throws NewerDatabaseError for the database of a newer Farthing.
+ * `onMigrated` is called if this instance has migrated a database that existed before.
  */
 export async function migrate(database: Database, has: number, onMigrated?: OnMigrated) {
   const steps = readMigrations()
@@ -30,7 +30,7 @@ export async function migrate(database: Database, has: number, onMigrated?: OnMi
       const isOwn = await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
       if (isOwn && done > 0) onMigrated?.(done, steps.length)
     } catch (error) {
-      // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
+      // On PostgreSQL one of two concurrent `create table if not exists` may fail: the other instance has migrated.
       if ((await newestStep(database).catch(() => before)) <= before) throw error
     }
   }

@@ -11,14 +11,14 @@ import { openSqlite } from './sqlite/sqlite.ts'
 type OpenOptions = QueueOptions &
   Pick<PostgresOptions, 'onConnectionError'> & { onMigrated?: OnMigrated }
 
-/** Opens and migrates. Throws if the database is unusable, another program's or a newer Farthing's. Errors have `path`. */
+/** Opens and migrates. Throws if it is unusable, another program's or a newer Farthing's. SQLite errors have `path`. */
 export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
   const { database, migrated } = await beginOpening(address, options)
   await migrated
   return database
 }
 
-/** As `openDatabase`, but a file may be used only once `migrated` resolves. If that fails, the database is closed. */
+/** As `openDatabase`, but use a file only once `migrated` resolves. If `migrated` rejects, the database is closed. */
 export async function beginOpening(address: DatabaseAddress, options: OpenOptions) {
   if (address.kind === 'postgres') {
     const database = await openPostgresDatabase(address.url, options)
@@ -36,7 +36,7 @@ export async function beginOpening(address: DatabaseAddress, options: OpenOption
       await database.close()
       throw withPath(error)
     })
-    migrated.catch(() => undefined) // whoever waits for it gets the error
+    migrated.catch(() => undefined) // the caller that waits for `migrated` gets the error
     await setImmediate() // the thread gets the statements at the end of this turn, and works while the caller does
     return { database, migrated }
   } catch (error) {
@@ -61,7 +61,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 /** The one table whose rows may be lost: the record of requests. */
 const UNLOGGED = 'exchanges'
 
-/** Takes it out of the write-ahead log: a crash of PostgreSQL empties it. A user who may not alter it loses only time. */
+/** Takes the record out of PostgreSQL's write-ahead log: a crash then empties it. If refused, writes are slower. */
 async function makeUnlogged(database: Database): Promise<void> {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',

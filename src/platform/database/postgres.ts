@@ -15,13 +15,13 @@ export type PostgresOptions = {
   onCommit?: ((writes: number) => void) | undefined
   /** False for migrations, which may take long. */
   timeouts?: boolean
-  /** See `isPooled`. No statement gets a name then, and the server is given no time limits. */
+  /** Set behind a pooler, see `isPooled`: then no statement has a name, and the server gets no time limits. */
   pooled?: boolean
 }
 
 /** Milliseconds that a statement waits for a connection. */
 const CONNECTION_WAIT = 5_000
-/** Milliseconds. The server cancels a statement after the first. The driver gives up on the server after the second. */
+/** Milliseconds. The server cancels a statement after the first; the driver stops waiting for it after the second. */
 const STATEMENT_TIMEOUT = 5_000
 const QUERY_TIMEOUT = 6_000
 const MOST_TRIES = 5
@@ -30,7 +30,7 @@ const DEADLOCK = '40P01'
 const READ_ONLY = '25006'
 /** The server, the database or the role has no connection left. */
 const TOO_MANY_CONNECTIONS = '53300'
-/** Tries to get a connection, and the longest pause after each in milliseconds: some five seconds together. */
+/** The most tries to get a connection, and the longest pause after each, in milliseconds: some five seconds in all. */
 const MOST_CONNECTS = 20
 const CONNECT_PAUSE = 500
 /** Milliseconds until the pool may try again for more connections than the server gave. */
@@ -45,8 +45,8 @@ const types: pg.CustomTypesConfig = {
 
 type Postgres = Database & {
   /**
-   * Whether a pooler is before the server, which may give each transaction another connection: named statements would be
-   * missing, or those of others, and it takes no time limits.
+   * Whether a pooler is before the server. It may give each transaction another connection, where named statements are
+   * missing or are those of another client. It also takes no time limits.
    */
   isPooled(): Promise<boolean>
 }
@@ -168,7 +168,7 @@ async function writeAll(pool: pg.Pool, statements: Statement[], named: ToQuery):
   }
 }
 
-/** Sends all after `begin` has succeeded: without a transaction each would commit by itself. */
+/** Sends the statements once `begin` has succeeded: without a transaction each would commit on its own. */
 async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQuery) {
   await client.query('begin')
   const sent = statements.map(statement => client.query(toQuery(statement, named)))
@@ -183,7 +183,7 @@ async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQ
 
 type Repeat = <Done>(attempt: () => Promise<Done>) => Promise<Done>
 
-/** Owners take turns for the connections, unlike in the pool's own queue. `settled` resolves when all has ended. */
+/** Owners take turns for the connections, unlike in the pool's queue. `settled` resolves when all work has ended. */
 function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
   const takeConnection = createSlots(POOL_OF_ACCOUNT, POOL_SIZE)
   const underway = new Set<Promise<unknown>>()
@@ -211,7 +211,7 @@ function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
 function createRetries(pool: pg.Pool): Repeat {
   let widening: NodeJS.Timeout | undefined
 
-  /** Lets callers wait for the connections that there are. Returns false if there is none. */
+  /** Limits the pool to the connections that it has, so that callers wait for those. Returns false if it has none. */
   function narrow(): boolean {
     pool.options.max = Math.max(1, Math.min(pool.totalCount, POOL_SIZE))
     clearTimeout(widening)

@@ -16,19 +16,19 @@ export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: string }): str
     .map(([name, column]) => (name === column ? column : `${column} as ${name}`))
     .join(', ')
 
-/** Parts of a query with `between` in between. */
+/** Joins the parts of a query, with `between` between two parts. */
 export const join = (parts: Condition[], between: string): Condition =>
   where(parts.map(({ sql }) => sql).join(between), ...parts.flatMap(({ values }) => values))
 
 export const allOf = (conditions: Condition[]): Condition => join(conditions, ' and ')
 
-/** SQL whose `?` are numbered, as the databases read it. */
+/** Replaces each `?` of the SQL by its number, as in `$1`: the port `Database` takes only those. */
 export function numbered(sql: string): string {
   let position = 0
   return sql.replaceAll('?', () => `$${++position}`)
 }
 
-/** Identifiers, both exclusive. */
+/** A range of identifiers. Neither `before` nor `after` is part of it. */
 export type Range = { before?: string | undefined; after?: string | undefined }
 
 export const inRange = (id: string, { before, after }: Range): Condition[] => [
@@ -94,8 +94,8 @@ export async function countRows(database: Database, from: Condition): Promise<nu
 export type Steps = AsyncIterable<Condition[]> | readonly Condition[][]
 
 /**
- * At most `most` bytes of rows, and one at least, in steps of STEP_BYTES, so that other reads take turns with them. `steps`
- * are in the order of the rows, and by default one step has all.
+ * Finds at most `most` bytes of rows, but at least one row. Reads STEP_BYTES at once, so that other reads get their
+ * turn. `steps` are in the order of the rows; by default one step has all rows.
  */
 export async function findWithin<Row, Item>(
   database: Database,
@@ -135,13 +135,13 @@ export async function findWithin<Row, Item>(
   return found
 }
 
-/** A page of a search. `results` can be read once, and makes each when it is read. */
+/** A page of a search. `results` can be read once, and makes each result when it is read. */
 export type FoundPage<Item> = { total: number; count: number; results: Iterable<Item> }
 
-/** `total`: a faster query for the number of all than counting. */
+/** `total`: a query for the number of all results, if there is one that is faster than counting. */
 type PageOfSearch = { page: number; displaySize: number; total?: Condition | undefined }
 
-/** One page of rows and the number of all, from one snapshot. */
+/** One page of rows and the number of all matching rows, from one snapshot. */
 export async function findPage<Row, Item>(
   database: Database,
   { from, columns, id, fromRow }: Searchable<Row, Item>,

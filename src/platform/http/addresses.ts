@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config.ts'
 import { flat } from '../../core/flat.ts'
 
-/** Where clients and browsers find this service. Neither address ends with a slash. */
+/** The addresses of this service for clients and for browsers. Neither ends with a slash. */
 export type Addresses = { api: string; pages: string }
 
 /** Placeholders in the examples of the documentation; the reader's addresses replace them. */
@@ -13,16 +13,16 @@ export const exampleAddresses: Addresses = {
 }
 
 const HOST = /^[A-Za-z0-9._~[\]:-]+$/
-/** A name of 253 characters and a port. */
+/** Characters: a name of 253, a colon and a port. */
 const LONGEST_HOST = 259
 
-/** The addresses that links begin with: the configured, the request's Host or, if that is no host name, the service's own. */
+/** The addresses that links begin with: configured, from the request's Host or, if that is no host name, our own. */
 export function addressesOf(request: FastifyRequest, config: Config): Addresses {
   const api = config.baseUrl ?? requestAddress(request, config)
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/** The addresses without a request. `base_url` is where a client found the API. */
+/** The addresses for links outside a request. `base_url`: the address at which a client found the API. */
 export function keptAddresses(config: Config, base_url: string | undefined): Addresses {
   const api = config.baseUrl ?? base_url ?? `http://${ownHost(config.host, config.port)}`
   return { api, pages: config.pagesUrl ?? api }
@@ -35,7 +35,7 @@ export const pathOf = (address: string | undefined): string =>
 /** The last valid address: most clients always send the same Host (see src/core/flat.ts). */
 let remembered = { scheme: '', host: '', address: '' }
 
-/** The value of a header that a proxy sets. Behind several, the first value is about the client's own request. */
+/** The value of a header that a proxy sets. Behind several proxies, the first value is about the client's request. */
 const forwarded = ({ headers }: FastifyRequest, name: 'proto' | 'host'): string | undefined =>
   headers[`x-forwarded-${name}`]?.toString().split(',')[0]?.trim()
 
@@ -51,7 +51,7 @@ export function askedFor(request: FastifyRequest, { trustProxy }: Config) {
 const warned = new WeakSet<Config>()
 
 function requestAddress(request: FastifyRequest, config: Config): string {
-  // Links begin with http although the browser used https: one warning for each start.
+  // Links begin with http although the browser used https. There is one warning for each start.
   if (!config.trustProxy && saysHttps(request) && !warned.has(config)) {
     warned.add(config)
     request.log.warn(

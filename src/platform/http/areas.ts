@@ -34,7 +34,7 @@ export type Area = {
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
-  /** The error for a request with a good key before its body is read, in addition to that for a wrong media type. */
+  /** The error for a request with a good key, before its body is read. By default only for a wrong media type. */
   refuse?: (request: FastifyRequest, accepts?: Accepts) => Error | undefined
   /** The error for an unknown path or a wrong method, if it is not always `usual`. */
   lost?: (request: FastifyRequest, usual: Error) => Error

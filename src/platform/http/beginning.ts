@@ -2,12 +2,12 @@ import { SLICE_MS } from '../../core/budgets.ts'
 import { createRounds } from '../../core/rounds.ts'
 
 /**
- * Lets the work of requests begin at once, for SLICE_MS in each turn of the event loop, which may have read hundreds. The
- * others wait for the next turn, and then their accounts take turns.
+ * Lets requests begin their work at once, for SLICE_MS in each turn of the event loop: a turn may read hundreds of
+ * requests. The others wait for the next turn, in which their accounts take turns.
  */
 export function createBeginning() {
   const waiting = createRounds<() => void>()
-  /** The end of this turn. It keeps the event loop from waiting for the network only if work waits for it. */
+  /** The end of this turn of the event loop. Only if work waits, it keeps the loop from waiting for the network. */
   let end: NodeJS.Immediate | undefined
   let began = 0
 
@@ -31,7 +31,7 @@ export function createBeginning() {
     while (waiting.length() > 0 && !isOver()) {
       waiting.next()?.()
       waiting.pass()
-      // What follows at once belongs to this turn.
+      // Promises of the work that have settled continue now, and their time counts in this turn.
       await undefined
     }
   }

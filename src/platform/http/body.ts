@@ -45,7 +45,7 @@ const isOfType = ({ headers }: Typed, type: keyof typeof patterns): boolean =>
 
 export const isForm = (request: Typed): boolean => isOfType(request, FORM_TYPE)
 
-/** The Content-Type as it was sent. In a handler the headers have another: http/fastify.ts. */
+/** The Content-Type as the client sent it. In a handler the headers have another type: http/fastify.ts. */
 export const sentType = ({ raw }: FastifyRequest): string =>
   raw.headersDistinct['content-type']?.[0] ?? ''
 
@@ -59,7 +59,7 @@ export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Err
   return wrongMediaType(status, ...types)
 }
 
-/** Reads a body that is not one JSON object. `value` is undefined for text that is not JSON. Most throw. */
+/** Reads a body that is not one JSON object. `value` is undefined for text that is not JSON. Most readers throw. */
 export type ReadOther = (code: BodyCode, text: string, value: unknown) => Json
 
 export const refuseOther: ReadOther = (code, _text, value) => {
@@ -104,10 +104,10 @@ function parseJson(text: string, integers: readonly string[]): unknown {
 const AMPERSAND = Buffer.from('&')
 
 const FORM = Symbol('form')
-/** Plans, the handler and the record read a form, which is parsed once. A WeakMap of forms costs more. */
+/** Plans, the handler and the record read the same form, so its bytes keep it once parsed. A WeakMap costs more. */
 type FormBytes = Buffer & { [FORM]?: URLSearchParams }
 
-/** The fields of a form, none without a body; undefined if it is longer or has more fields than a form may have. Bytes that are not UTF-8 read as U+FFFD. */
+/** A form's fields, none without a body; undefined beyond FORM_BYTES or FORM_FIELDS. Reads invalid UTF-8 as U+FFFD. */
 export function formOf(body: unknown): URLSearchParams | undefined {
   if (!Buffer.isBuffer(body)) return new URLSearchParams()
   const bytes: FormBytes = body
@@ -127,7 +127,7 @@ export function formBody({ body }: FastifyRequest): URLSearchParams {
 }
 
 function hasMore(bytes: Buffer, text: Buffer, most: number): boolean {
-  // Most forms are too short for more.
+  // Most forms are too short to have more, and need no search.
   if (bytes.length <= most * text.length) return false
   let count = 0
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) {
@@ -137,7 +137,7 @@ function hasMore(bytes: Buffer, text: Buffer, most: number): boolean {
   return false
 }
 
-/** The headers of each field of a form with files, written exactly so. */
+/** The headers of each field of a form with files contain this text, written exactly so. */
 const FIELD = Buffer.from('form-data; name="')
 
 /** The fields of a form with files; undefined if they cannot be read, or are too many. */

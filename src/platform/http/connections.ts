@@ -16,16 +16,16 @@ import { http } from './node-http.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Part of its body was dropped, because too many bytes of bodies were arriving. */
+    /** A part of the body was dropped, because too many bytes of bodies were arriving. */
     isCut?: boolean
-    /** Counts its body as one of this account. Without a call it is one of those of nobody. */
+    /** Counts the body towards this account. Without a call it counts towards requests without an account. */
     arriveFor?(owner: string): void
   }
 }
 
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
-/** Bytes of a body that are not counted, so that others cannot refuse it: all connections together have 40 MB of them. */
+/** The first bytes of a body are not counted, so that others cannot get a small body refused: at most 40 MB in all. */
 const SMALL_BYTES = 4_096
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -42,9 +42,9 @@ type Connection = {
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * A server with the time limits of its budgets. It handles a request when the response before it has left: Node would
- * handle all of one read at once, and keep their responses for a client that does not read. With more than PIPELINED
- * waiting the connection is closed. Bytes that are not HTTP go to the event `clientError`.
+ * A server with the time limits of the budgets. It handles a request when the response before it has left: Node would
+ * handle all requests of one read at once, and keep the responses for a client that does not read. It closes a
+ * connection on which more than PIPELINED requests wait. Bytes that are not HTTP go to the event `clientError`.
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {
@@ -52,7 +52,7 @@ export function createHttpServer(handle: Handle): Server {
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: IDLE_MS,
-    // Connections that are late are closed at one go: with a second between, 9,900 idle ones stopped all others for 0.5 s.
+    // Late connections are closed together: at one check a second, 9,900 idle ones stopped all others for 0.5 s.
     connectionsCheckingInterval: 100,
     optimizeEmptyRequests: true,
   }
@@ -60,14 +60,14 @@ export function createHttpServer(handle: Handle): Server {
   return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS, closeIdle)
 }
 
-/** Node would also close a connection whose client waits, such as for a move of the clock over many payments. */
+/** Node would also close connections whose clients wait, such as for a move of the clock over many payments. */
 function closeIdle(socket: Socket): void {
   const response = connections.get(socket)?.serving
   const isWaitedFor = response?.req.complete && !response.headersSent
   if (!isWaitedFor) socket.destroy()
 }
 
-/** Node's parser of a connection, which is used again for another. */
+/** Node's parser of a connection. Node uses it again for another connection. */
 type Parser = {
   /** Called for each request. A result of 2 stops the parser, as for an upgrade. */
   onIncoming(request: IncomingMessage, keepAlive: boolean): number
@@ -98,7 +98,7 @@ function dropBody(socket: ParsedSocket): () => void {
 
 /**
  * Stops the parser of a closed connection, which would go on with the bytes that it has read: a read of 64 KB can have
- * 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
+ * 1,800 requests. The requests of 300 connections took 1 GB and stopped all others for 3 s.
  */
 function stopWhenClosed(socket: ParsedSocket): void {
   const { parser } = socket
@@ -111,8 +111,8 @@ function stopWhenClosed(socket: ParsedSocket): void {
 }
 
 /**
- * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
- * closes its connection. Beyond the share of its account in ARRIVING_BYTES a body is dropped and its request refused with 503.
+ * A class of requests that limit their bodies as these arrive, also before anything reads them. A body in too many
+ * pieces closes its connection. Beyond its account's share of ARRIVING_BYTES a body is dropped: its request gets 503.
  */
 function countArriving(): typeof IncomingMessage {
   const shares = createShares(ARRIVING_BYTES)
@@ -205,7 +205,7 @@ function oneAtATime(handle: Handle): Handle {
   }
 }
 
-/** Node's names for the errors below HTTP that are not simply a bad request. */
+/** The statuses of errors below HTTP, by Node's names for them. All other errors are bad requests: 400. */
 const statuses: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,

@@ -25,7 +25,7 @@ export type Route = {
   search?: SearchKind
   /** Whether the response has no limit of items, so that it takes turns with the searches. */
   isLong?: true
-  /** Whether it exists under this behaviour. Elsewhere clients are told that there is no such endpoint. */
+  /** Whether it exists under this behaviour. Where it does not, clients get the error for an unknown endpoint. */
   existsIn?: (behaviour: Behaviour) => boolean
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>

@@ -11,7 +11,7 @@ import { JSON_TYPE } from './body.ts'
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
 const RETRY_AFTER = '1'
 
-/** The ApiError that a client gets for `error`, whose own headers it sets. Logs faults of the service. */
+/** The ApiError that a client gets for `error`. Sets the headers of its status, and logs faults of the service. */
 export function toApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): ApiError {
   const apiError = apiErrorOf(error, request)
   if (apiError.status === 503) void reply.header('retry-after', RETRY_AFTER)
@@ -43,7 +43,7 @@ export function errorBodyOf(error: ApiError) {
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request, reply)
   request.refusal = apiError
-  // For a path that cannot be decoded Fastify runs no onSend hook, which else takes the charset away.
+  // For a path that cannot be decoded Fastify runs no onSend hook, which otherwise removes the charset.
   void reply.code(apiError.status).type(JSON_TYPE).serializer(JSON.stringify)
   void reply.send(errorBodyOf(apiError))
 }

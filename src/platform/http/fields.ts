@@ -12,12 +12,12 @@ type Limits = {
   readonly minimum?: number
   readonly maximum?: number
   readonly pattern?: string
-  /** With a pattern: what the pattern allows, in words. */
+  /** The rule of the pattern in words, if there is a pattern. */
   readonly description?: string
 }
 type BodySchema = { readonly properties: Readonly<Record<string, Limits | object>> }
 
-/** How null or blank text counts: as a required field that is missing, as an optional one that is absent, or as invalid. */
+/** How null or blank text counts: as a missing required field, as an absent optional field, or as an invalid one. */
 type Blank = 'missing' | 'absent' | 'invalid'
 
 const BLANK = /^\s*$/
@@ -59,7 +59,7 @@ export class FieldReader {
     return limits
   }
 
-  /** Returns undefined when the field is absent, or null where that is allowed. */
+  /** Returns undefined when the field is absent, or is null and may be null. */
   #present(name: string, whenNull: Blank): unknown {
     const field = this.#body[name]
     const value = field ?? undefined

@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
 
-/** For process managers and load balancers. They need no key and give no detail. */
+/** Endpoints for process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints(
   { database }: { database: Pick<Database, 'check'> },
   isStopping: () => boolean,

@@ -14,7 +14,7 @@ import { resting } from '../../core/guests.ts'
 import { createShares, type Shares } from '../../core/shares.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 
-/** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
+/** A response of at most so many bytes is not counted: on all connections together these have less than 40 MB. */
 export const SMALL_BYTES = 4_096
 
 export type Turn = {
@@ -64,13 +64,13 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
       request.turn = createTurn(request, release)
     },
 
-    /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
+    /** Counts a response until it has left. If the budget has no space for it, returns the error to send instead. */
     leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null {
       const { turn } = request
       turn?.end()
       request.turn = null
       if (!isLong(payload) || request.socket.destroyed) return null
-      // Endpoints without a key share what one account may have.
+      // All requests without a key together have the share of one account.
       const account: Account | undefined = request.account
       const owner = account ? ownerOf(account) : ''
       const release = countUntilSent(owner, payload, turn !== null)
@@ -86,7 +86,7 @@ const isLong = (payload: unknown): payload is string | Buffer =>
   Buffer.byteLength(payload) > SMALL_BYTES
 
 function createCount({ add, hasSpace }: Shares) {
-  /** Responses that wait with the same Buffer, such as that of a document, take its memory once. */
+  /** Waiting responses with the same Buffer, such as that of a document, count once: they share its memory. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
   /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */

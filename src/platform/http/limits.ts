@@ -20,14 +20,14 @@ import { hasBody } from './body.ts'
 import { createLeaving } from './leaving.ts'
 import { createPlaces, type Place } from './places.ts'
 
-/** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
+/** The most connections that a stop still accepts. Clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
 
 type Sent = (error: Error | null, payload?: unknown) => void
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** Limits work at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
+/** Limits the requests in progress, which have arrived with their body. A stop begins by aborting `stopping`. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
   const begin = createBeginning()
@@ -38,7 +38,7 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
     /** Adds the hook that counts responses and, during a stop, closes connections. Call it before there are routes. */
     watch(app: FastifyInstance) {
       app.addHook('onSend', (request, reply, payload, done) => {
-        // Only once this instance listens no longer, so that the client's next connection goes to another one.
+        // Only once this instance listens no longer, so that the client's next connection goes to another instance.
         if (!server.listening) void reply.header('connection', 'close')
         const error = leaving.leave(request, reply, payload)
         if (error) done(error)
@@ -46,8 +46,8 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
       })
     },
     /**
-     * Takes a place of the account, to which all later work belongs, and begins when it is its turn. Beyond the limits 503
-     * with Retry-After. A request without key and body, of which few places are left, takes one only then.
+     * Takes a place of the account, to which all later work belongs, and begins at its turn. Beyond the limits 503 with
+     * Retry-After. A request without key and body takes one of few places, so only at its turn.
      */
     enter:
       (area: AreaName) =>
@@ -78,8 +78,8 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
     },
     takeTurn: leaving.takeTurn,
     /**
-     * Accepts the connections that wait, and closes each open one with its next response. Resolves when all are closed, or
-     * after `graceMs`: without a warning a request that has not arrived yet would be lost.
+     * Accepts waiting connections, and closes each connection with its next response, which warns the client: otherwise
+     * a request on its way would be lost. Resolves when all are closed, or after `graceMs` milliseconds.
      */
     async drain(graceMs: number) {
       stopping.abort()
@@ -88,15 +88,15 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
       // http.Server.close would also cut connections that are between two requests.
       Server.prototype.close.call(server)
       await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
-      // Reads what has arrived: in a process that was held up, the timer fires first.
+      // Reads the bytes that have arrived: in a process that was held up, the timer fires before that.
       await setImmediate()
     },
   }
 }
 
 /**
- * Resolves once no connection waits: the system resets those when the server closes. Node accepts one in each turn of the
- * event loop. The first turn does not count, because it may not have asked for connections yet.
+ * Resolves once no connection waits to be accepted: the system would reset it when the server closes. Node accepts one
+ * in each turn of the event loop. The first turn does not count: it may not have asked for connections yet.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true
@@ -116,7 +116,7 @@ async function acceptWaiting(server: Server): Promise<void> {
 const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 
-/** Warns at most once a minute of closed connections. Node does not report the lack of files: it opens one each second. */
+/** Warns of closed connections, once a minute at most. Opens a file each second: Node reports no lack of files. */
 function reportExhaustion(server: Server, warn: (line: string) => void): void {
   let refused = 0
   let looksToSkip = 0

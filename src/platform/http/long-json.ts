@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPause } from '../../core/turns.ts'
 import { JSON_TYPE } from './body.ts'
 
-/** No text of a response contains it. */
+/** Stands for the list at first. No text of a response contains it. */
 const PLACE = '\0'
 
-/** The JSON of a body with one list that is an iterator, made in slices between turns of the event loop and counted. */
+/** The JSON of a body whose one list is an iterator. Makes it in slices, and counts its bytes to the request's turn. */
 export async function longJson(body: unknown, { turn }: FastifyRequest, reply: FastifyReply) {
   let items: Iterable<unknown> | AsyncIterable<unknown> = []
   const around = JSON.stringify(body, (_, value) => {

@@ -51,7 +51,7 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-/** The common parts of searches: parameters, from the table that checks them, a page, and errors, with those in `wrong`. */
+/** The common parts of searches: parameters, a page, and errors. `wrong`: the invalid parameters of the example. */
 export function searchDocs(kind: SearchKind, page: Schema, wrong: string[]) {
   return {
     parameters: queryParameters(kind.filters),
@@ -88,7 +88,7 @@ export const errorHeaders: {
   503: { 'Retry-After': header('Seconds to wait', { pattern: '^[0-9]+$', examples: ['1'] }) },
 }
 
-/** The response for errors of one status, with this body: an example of each, and no codes other than theirs. */
+/** The response for errors of one status, with this body. It has an example of each error, and only their codes. */
 export function errorResponse(errors: ApiError[], body: Schema): Response {
   const isPlain = (error: ApiError): boolean => error instanceof PlainError
   const codes = [...new Set(errors.filter(error => !isPlain(error)).map(({ code }) => code))]
@@ -103,7 +103,7 @@ export function errorResponse(errors: ApiError[], body: Schema): Response {
     content: {
       [JSON_TYPE]: {
         schema: plain ? { anyOf: [...(codes.length > 0 ? [coded] : []), plainError] } : coded,
-        // By the code and, where several errors have it, what is at fault: `P0102-amount`.
+        // Named by the code, and the field or header at fault: `P0102-amount`.
         examples: Object.fromEntries(
           errors.map(error => [
             [error.code, ...Object.values(error.at)].join('-'),

@@ -1,4 +1,4 @@
-/** The places of requests in progress. Accounts have places, so that one account cannot take all. */
+/** The places of requests in progress. Each account has a share of them, so that one account cannot take all. */
 import type { EventEmitter } from 'node:events'
 import {
   CONTROL_REQUESTS,
@@ -13,10 +13,10 @@ import type { Guest } from '../../core/guests.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 import type { AreaName } from './areas.ts'
 
-/** Accounts that are remembered while they have no request. */
+/** The number of accounts beyond which those without a request are forgotten. */
 const MOST_IDLE = 1_000
 
-/** The place of a request. Requests below /v1 share that of their account, so that none is made for each. */
+/** The place of a request. Requests below /v1 share the object of their account, so that none is made for each. */
 export type Place = Guest & { leave(): void; rest(): () => void }
 
 type Holder = Place & {
@@ -52,12 +52,12 @@ export function createPlaces() {
     return holder
   }
 
-  /** Undefined if there is no place, or if the account would then have more than its share of what is left, and `beyond` more. */
+  /** Undefined without a free place, or if the account would exceed its share of the places left, and `beyond` more. */
   function take(owner: string, beyond = 0): Holder | undefined {
     const holder = holderOf(owner)
     const left = REQUESTS_IN_PROGRESS - taken - 1
     const share = REQUESTS_OF_ACCOUNT / (REQUESTS_IN_PROGRESS - REQUESTS_OF_ACCOUNT)
-    // With one request more, `share` places fewer would be its own.
+    // One request more lowers the number of places left by one, and so the account's limit by `share`.
     if (left < 0 || holder.held + 1 > share * left + (share + 1) * beyond) return undefined
     count(holder, 1)
     return holder
@@ -84,12 +84,12 @@ export function createPlaces() {
   }
 
   return {
-    /** Undefined if the account has no place left. A request that waits for several things at once has an object of its own. */
+    /** Undefined if the account has no place left. Requests outside /v1 have their own object: see OwnPlace. */
     enter(owner: string, area: AreaName): Place | undefined {
       const holder = take(owner, area === 'control' ? CONTROL_REQUESTS : 0)
       return area !== 'api' && holder ? new OwnPlace(holder) : holder
     },
-    /** For a request without a key, now or after a while. Undefined if too many wait, or `client` closes. */
+    /** A place for a request without a key, now or later. Undefined if too many wait, or `client` closes. */
     enterUnnamed(client: EventEmitter): Place | undefined | Promise<Place | undefined> {
       const slot = takeUnnamed('', TURN_WAIT_MS, client)
       return slot instanceof Promise ? slot.then(unnamedPlace) : unnamedPlace(slot)
@@ -98,8 +98,8 @@ export function createPlaces() {
 }
 
 /**
- * The place of one request, which it gives up once, however many results it waits for. A class, because V8 makes a
- * shape for each object literal with a getter, which kept all that the getter sees: a page cost 20 % more.
+ * The place of one request. It gives the place up once, even while it waits for several results. A class, because V8
+ * makes a shape for each object literal with a getter, and kept everything that the getter sees: a page cost 20 % more.
  */
 class OwnPlace implements Place {
   #place: Place

@@ -1,7 +1,7 @@
 /** Reads and describes query parameters. */
 import { fromText, type Reader } from '../../core/values.ts'
 
-/** Read from text. The schema has an example. */
+/** A parameter that is read from text. Its schema has an example. */
 export type QueryParameter<Read = unknown> = Reader<Read> & {
   schema: { examples: readonly unknown[]; [keyword: string]: unknown }
   description: string
@@ -17,7 +17,7 @@ export const queryParameters = (parameters: QueryParameters) =>
     schema,
   }))
 
-/** Without `examples` that of the schema's first or largest value. */
+/** Without `examples` the example is the first value of the schema's enum, or its maximum. */
 export const parameter = <Read>(
   value: Reader<Read> & { schema: { enum?: readonly unknown[]; maximum?: number } },
   description: string,

@@ -46,21 +46,21 @@ declare module 'fastify' {
       /** Whether it reset the connection before there was a response. */
       isUnanswered?: boolean
     } | null
-    /** Whether it has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
+    /** The place of a request that has arrived and has no response yet, if it counts towards REQUESTS_IN_PROGRESS. */
     place: Place | null
     /** The turn of a search that is at work. */
     turn: Turn | null
     /** The error that was sent as JSON, for the log line and the record. */
     refusal: ApiError | null
-    /** The machine's time of its beginning, in milliseconds; 0 where it is not recorded. */
+    /** The machine's time at which the request began, in milliseconds; 0 if the request is not recorded. */
     began: MachineTime
     effects: Effects | null
-    /** The error of a request that reaches no endpoint. `route` is that of a path with other methods. */
+    /** Set for a request that reaches no endpoint. `route`: that of its path, if the path has other methods. */
     withoutEndpoint: { area: Area; route?: string; recording: RecordingHooks | undefined } | null
   }
 }
 
-/** Properties that are added later change the shape of the object: some 1 % of benchmark P1 for each. */
+/** Adds the properties early: a later one changes the shape of the object, which costs some 1 % of benchmark P1. */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
   app.decorateRequest('lastPlan', 'unknown')

@@ -1,6 +1,6 @@
 /**
- * Schemas that slices share: plain JSON Schema, which /openapi.json prints, the compiler reads as types and http/fields.ts
- * as limits. One with a `title` is printed once; each use may have another description.
+ * Schemas that slices share, in plain JSON Schema: /openapi.json prints them, the compiler reads them as types and
+ * http/fields.ts as limits. A schema with a `title` is printed once; each use may have another description.
  */
 import { meanings } from '../../core/codes.ts'
 

@@ -28,7 +28,7 @@ const created = (description: string) =>
 const settled = (description: string) =>
   parameter(day, `${description}, as YYYY-MM-DD`, { examples: ['2026-09-14'] })
 
-/** The parameters of several searches. All of them, in this order, are those of refunds. */
+/** The parameters that several searches share. The search of refunds has all of them, in this order. */
 export const filters = {
   from_date: created('Created at or after this time'),
   to_date: created('Created before this time'),

@@ -88,7 +88,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   else request.log.info(line)
 }
 
-/** The route's pattern, for logs and metrics: URLs carry tokens, and there are as many as payments. */
+/** The route's pattern, for logs and metrics: URLs contain tokens, and there are as many URLs as payments. */
 export const routeOf = (request: FastifyRequest): string | undefined =>
   hasEmptySegment(request.url)
     ? undefined
@@ -112,7 +112,7 @@ function prefersHtml(accept = ''): boolean {
   return (weights.get('text/html') ?? 0) > (weights.get(json) ?? 0)
 }
 
-/** Header names are in lower case, as Fastify keeps them; for others it makes a new string each time. */
+/** Header names are in lower case, as Fastify keeps them. For other spellings it makes a new string each time. */
 function setCommonHeaders(reply: FastifyReply): void {
   void reply.header('x-content-type-options', 'nosniff')
 }
@@ -122,7 +122,7 @@ export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): vo
   void reply.header('pragma', 'no-cache')
 }
 
-/** Builds a part at its first request, so that a service that only takes payments starts faster: benchmarks P7 and P8. */
+/** Builds an app at the first request for it: a service that only takes payments starts faster (benchmarks P7, P8). */
 export function createLazyApp(
   prefixes: readonly string[],
   make: () => Promise<FastifyInstance>,

@@ -1,4 +1,4 @@
-/** Requests that reach no endpoint: the path is unknown, or has other methods. Their error, and their record. */
+/** Refuses and records requests that reach no endpoint: the path is unknown, or has only other methods. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 import { methodNotAllowed, noSuchEndpoint } from '../../core/errors.ts'
@@ -23,7 +23,7 @@ export const WITHOUT_ENDPOINT = [
   { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
 ]
 
-/** Refuses such a request before its body is read. Unknown paths below `/` and `/v1` are recorded, with a good key. */
+/** Refuses these before their body is read. With a good key, unknown paths below `/` and `/v1` are recorded. */
 export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
   const findPath = createFindPath(app)
   // In a plugin of its own, because the hooks of the server run for all requests.
@@ -116,7 +116,7 @@ function createFindPath(app: FastifyInstance): (url: string) => Path | undefined
   }
 }
 
-/** Sets the account of a good key where none is needed. Without a good key nothing changes. */
+/** Sets the account of a good key for a request that needs no key. Without a good key nothing changes. */
 const afterIdentifying =
   ({ api }: Areas, next: Hook): Hook =>
   (request, reply, done) => {

@@ -85,7 +85,7 @@ export function createMetrics() {
   }
 }
 
-/** Adds what is computed when Prometheus reads it. Returns the monitor of the event loop, which must be disabled. */
+/** Adds metrics that are computed when Prometheus reads them. The caller must disable the returned monitor. */
 function addReadings(registry: Registry) {
   const registers = [registry]
   const delay = monitorEventLoopDelay({ resolution: 10 })

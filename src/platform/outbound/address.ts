@@ -1,8 +1,7 @@
 /**
- * The callback address rule: to which URLs this service may connect for a client (docs/spec-gaps.md). It is
- * checked at registration and again for every connection. Functions return the broken rule as text that
- * completes a sentence beginning with `callback_url`. The text never contains a resolved address, which
- * would let a client map the network.
+ * The callback address rule: the URLs to which this service may connect for a client (docs/spec-gaps.md). It is checked
+ * at registration and again for every connection. Functions return the broken rule as text that completes a sentence
+ * beginning with `callback_url`. The text never contains a resolved address, which would let a client map the network.
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
@@ -77,7 +76,7 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
   return hostProblem(hostOf(url))
 }
 
-/** Also checks the addresses of the host name. One without addresses is accepted: each connection resolves it again. */
+/** Also checks the host name's addresses. A name without any is accepted: each connection resolves it again. */
 export async function registrationProblem(
   raw: string,
   config: Pick<Config, 'callbackHosts' | 'isLibrary'>,
@@ -96,7 +95,7 @@ export async function registrationProblem(
   return addresses.every(isPublicAddress) ? undefined : mustBePublic(isLibrary)
 }
 
-/** The same for every address: it repeats none. */
+/** The rule that an address breaks. It is the same text for every address, and repeats none. */
 export const mustBePublic = (isLibrary = false): string =>
   MUST_BE_PUBLIC + unlessListed('callbackHosts', isLibrary)
 
@@ -105,7 +104,7 @@ const SETTINGS = {
   returnHosts: 'FARTHING_RETURN_HOSTS',
 } as const
 
-/** How to allow a host, with that of the URL. In the library its own option comes first: it reads no settings. */
+/** How to allow a host, for example the URL's. In the library its option comes first, as it reads no settings. */
 export function unlessListed(
   option: keyof typeof SETTINGS,
   isLibrary: boolean,
@@ -179,7 +178,7 @@ function allowedHost(entry: string): string | undefined {
 /** Keeps the brackets of IPv6: without them `::1` with port 8443 would read as the address `::1:8443`. */
 const listedName = (url: URL): string => url.hostname.replace(/\.$/, '')
 
-/** The list is made for the first address, because it takes a start of the service 3 %. */
+/** Makes the list for the first address: at the start of the service it would take 3 % of the time. */
 function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {
   let list: BlockList | undefined
   return (address: string): boolean => {

@@ -1,4 +1,4 @@
-/** The slots of deliveries. They belong to accounts, so that the hosts of one keep no other waiting. */
+/** The slots of deliveries. Each belongs to an account, so that the hosts of one account keep no other waiting. */
 import { DELIVERIES, DELIVERIES_OF_ACCOUNT, DELIVERIES_TO_HOST } from '../../core/budgets.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 

@@ -1,11 +1,11 @@
-/** Following redirects, and repeating a request that is refused for a moment, where the sender of a message asks for it. */
+/** Follows redirects, and repeats a request that a receiver refuses for a moment, if the post asks for it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
 
 /** One request. `body` is absent from a GET. */
 export type Hop = Omit<Post, 'body'> & { body: string | undefined }
 
-/** What a response says of the request that is to follow, if the hop has `redirects` or `repeats`. */
+/** The headers of a response that decide on the next request, if the hop has `redirects` or `repeats`. */
 export type Next = {
   location?: string | undefined
   retryAfter?: string | undefined
@@ -14,7 +14,7 @@ export type Next = {
 
 type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
 
-/** Each request keeps the rules for addresses, and has the timeout of its own. */
+/** Each request keeps the rules for addresses, and has the whole timeout for itself. */
 export const createFollow =
   (sendOnce: SendOnce) =>
   async (post: Post): Promise<AttemptResult> => {
@@ -44,7 +44,7 @@ export const createFollow =
     }
   }
 
-/** In milliseconds. Retry-After is a number of seconds, or a date by the clock of the receiver. */
+/** Milliseconds before the repeat. Retry-After is a number of seconds, or a date by the receiver's clock. */
 function waitOf(next: Next | undefined, { wait, longest }: Repeats): number {
   const { retryAfter = '', date = '' } = next ?? {}
   const ms = /^\d+$/.test(retryAfter)

@@ -20,8 +20,8 @@ type ResolveOptions = {
 }
 
 /**
- * The hosts file first; `localhost` and its subdomains are loopback; others are asked of DNS without search domains.
- * Concurrent look-ups of one name share one query. Nothing is cached after that.
+ * Looks in the hosts file first. `localhost` and its subdomains are loopback. DNS is asked for other names, without
+ * search domains. Concurrent look-ups of one name share one query. Nothing is cached after that.
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
@@ -70,18 +70,18 @@ function hostsFileReader(file: string): (name: string) => string[] | undefined {
   }
 }
 
-/** Asks DNS for both record types. Returns what has come within the time limit. */
+/** Asks DNS for both record types. Returns the addresses that come within the time limit. */
 async function askDns(name: string, resolver: Resolver): Promise<string[]> {
   const timeUp = setTimeout(TIME_LIMIT_MS, [], { ref: false })
   const questions = [resolver.resolve4(name), resolver.resolve6(name)]
   const answers = await Promise.all(
     questions.map(question => Promise.race([question.catch(() => []), timeUp])),
   )
-  // Each message checks them: 2,300 of IPv6 took 10 ms, at one go for all that had waited for the answer.
+  // Each message checks all addresses: 2,300 of IPv6 took 10 ms, in one turn for all messages that had waited.
   return answers.flatMap(addresses => addresses.slice(0, ADDRESSES))
 }
 
-/** One for all look-ups, replaced from time to time: a Resolver does not notice that the machine's DNS servers change. */
+/** One Resolver for all look-ups. A new one replaces it, as none notices when the machine's DNS servers change. */
 function resolverSource(servers: string[] | undefined): () => Resolver {
   let current: Resolver | undefined
   return () => {

@@ -1,4 +1,4 @@
-/** Agents of its own: `fetch` and Node's global ones obey proxy variables, and a proxy's addresses are unchecked. */
+/** Has its own agents: `fetch` and Node's global ones obey proxy variables, and a proxy's addresses are unchecked. */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
@@ -15,12 +15,12 @@ import { createFollow, type Hop, type Next } from './follow.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
 export const DEADLINE_MS = 2000
-/** How much shorter than that the wait for a slot is: one that another timeout frees would leave no time to use it. */
+/** The wait for a slot ends so much earlier: a slot that another timeout frees would leave no time to use it. */
 const SLOT_MARGIN_MS = 100
 export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
-/** Why there is no status. */
+/** The reasons for a result without a status. */
 export const reasons = [
   'timeout',
   'connection failed',
@@ -49,8 +49,8 @@ type SendOptions = {
 
 /**
  * Makes the real Send. Its guarantees beyond those of the port:
- * - A request is written at most once, but for one that `repeats` names. A broken connection is a failed attempt and is
- *   never retried silently. The next attempt gets a new connection.
+ * - A request is written at most once, unless `repeats` has it sent again. A broken connection is a failed attempt and
+ *   is never retried silently. The next attempt gets a new connection.
  * - It resolves as soon as the status line has arrived. Reading the body ends at ANSWER_BYTES, at ANSWER_PIECES, and at
  *   the same deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
@@ -75,7 +75,7 @@ export function createSend(options: SendOptions) {
       path: url.pathname + url.search,
       headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
       maxHeaderSize: ANSWER_BYTES,
-      // Bare line feeds and the like, which other HTTP clients read.
+      // Accepts bare line feeds and the like, as other HTTP clients do.
       insecureHTTPParser: true,
     })
   }
@@ -124,7 +124,7 @@ export function createSend(options: SendOptions) {
   return Object.assign(createFollow(sendOnce), { close })
 }
 
-/** The socket connects to the addresses that were checked, so names cannot be rebound. It fails if any is refused. */
+/** The socket connects to the checked addresses, so names cannot be rebound. Fails if any of them is refused. */
 export function createLookup(
   resolve: Resolve,
   accepts: (address: string) => boolean,
@@ -146,7 +146,7 @@ export function createLookup(
   }
 }
 
-/** Resolves at the status or the failure, whichever is first. Ignores later events. */
+/** Resolves at the status or at the failure. Later events change nothing. */
 function resultOf(request: ClientRequest, began: number, hop: Hop) {
   const { keepsAnswer = false, redirects, repeats } = hop
   return new Promise<AttemptResult & { next?: Next }>(resolve => {
@@ -263,14 +263,14 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
 
 type Body = Pick<ReceiverResponse, 'body' | 'size'>
 
-/** Reads to the end, so that the connection can be reused, unless that is long. Returns the beginning if it is kept. */
+/** Reads to the end, so that the connection can be reused, unless the body is long. Returns its kept beginning. */
 function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
   const chunks: Buffer[] = []
   let size = 0
   let pieces = 0
   response.on('error', () => {})
   response.on('data', (chunk: Buffer) => {
-    // Node hands out the other pieces of what it has read, too.
+    // Node still emits the other pieces of its last read.
     if (response.destroyed) return
     if (keepsBody && size < KEPT_ANSWER_BYTES)
       chunks.push(chunk.subarray(0, KEPT_ANSWER_BYTES - size))

@@ -15,7 +15,7 @@ const contentTypes: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-/** File names, to be put behind `/assets/`. The files of the viewer on /docs begin with `docs`, those of the console with `console`. */
+/** File names, to be put behind `/assets/`. Those with `docs` are for /docs, those with `console` for the console. */
 type Names = Record<
   'css' | 'js' | 'docsCss' | 'docsJs' | 'consoleCss' | 'consoleJs' | 'icon',
   string

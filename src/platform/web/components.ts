@@ -72,7 +72,7 @@ type Radios = {
   error?: ErrorMessage | undefined
 }
 
-/** None is preselected. The first has the id `name`, the others `name-2` and so on. A divider takes a number too. */
+/** Radio buttons, none selected. The first has the id `name`, the others `name-2` and so on. Dividers count too. */
 export function radios({ name, legend, hint: hintText, items, error }: Radios): Html {
   const hintId = `${name}-hint`
   const errorId = `${name}-error`
@@ -134,7 +134,7 @@ export function tag(text: string, colour?: TagColour): Html {
   return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
 }
 
-/** A column of numbers is aligned to the right. One that `leads` is first in a card. A `wide` one has almost half of the width. */
+/** `numeric`: aligned to the right. `leads`: first in a card. `wide`: has almost half of the width. */
 export type Column = { text: string; numeric?: boolean; leads?: boolean; wide?: boolean }
 
 export type Table = {

@@ -1,8 +1,8 @@
-/** Fields of forms of GOV.UK Frontend, as src/platform/web/components.ts has its other components. */
+/** The form fields of GOV.UK Frontend. src/platform/web/components.ts has its other components. */
 import { errorMessage, hint } from './components.ts'
 import { type Html, html } from './html.ts'
 
-/** What every field has. Its element id is its name. */
+/** The common properties of all fields. The element id of a field is its name. */
 type Field = {
   name: string
   label: string
@@ -28,7 +28,7 @@ export function input(field: Input): Html {
   )
 }
 
-/** What may be chosen. */
+/** A choice of `select`. */
 export type Option = readonly [value: string, text: string]
 
 export function select(field: Field & { options: readonly Option[]; value?: string }): Html {
@@ -39,7 +39,7 @@ export function select(field: Field & { options: readonly Option[]; value?: stri
   return group(field, html`<select${attributes(field, 'govuk-select')}>\n${options}</select>`)
 }
 
-/** HTML drops a line feed that follows the start tag, so there is one more. */
+/** HTML drops a line feed after the start tag, so the template adds one. */
 export const textarea = (field: Field & { value?: string; rows: number }): Html =>
   group(
     field,
@@ -73,7 +73,7 @@ type Checkboxes = Omit<Field, 'label' | 'hint'> & {
   items: Item[]
 }
 
-/** Several boxes below a legend. Each sends its value. The first has the name as its id. */
+/** Several checkboxes below a legend. Each sends its value. The id of the first is the name. */
 export function checkboxes({ name, legend, error, items }: Checkboxes): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">
 <fieldset class="govuk-fieldset"${describedBy({ name, error })}>

@@ -3,9 +3,9 @@ import type { Config } from '../../core/config.ts'
 import { type Addresses, askedFor } from '../http/addresses.ts'
 
 /**
- * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies
- * it to the redirects after a form too. Those lead to the client's site, and from there possibly to a third one, which
- * is at http where the client's site may be.
+ * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies it
+ * to the redirects after a form too. These lead to the client's site, and from there possibly to a third site. With
+ * `toHttp` both sites may be at http.
  */
 export function pagePolicy(toHttp = false): string {
   const targets = `'self' https:${toHttp ? ' http:' : ''}`
@@ -14,7 +14,7 @@ export function pagePolicy(toHttp = false): string {
 
 export const policies = {
   page: pagePolicy(),
-  // Its script asks whether there is something new.
+  // The console's script asks the service whether the page has changed.
   console:
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
   // Swagger UI sends requests, has its icons in its style sheet, and assigns to innerHTML.
@@ -31,9 +31,9 @@ const headers = {
 }
 
 /**
- * Sets the headers of every page, and of the redirects and errors among the pages. The client's site may open a hosted
- * page in a window of its own and keep its handle, and tells a return by the origin that it came from; `isolated` cuts
- * both, for all other pages.
+ * Sets the headers of every page, and of the redirects and errors among the pages. A client's site may open a hosted
+ * page in a new window and keep its handle, and may recognise a return by the origin of the page before. `isolated`
+ * prevents both: only hosted pages go without it.
  */
 export function setPageHeaders(
   reply: FastifyReply,
@@ -55,9 +55,9 @@ export const sendHtml = (
 
 /**
  * Whether another site made the browser send this form (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
- * localhost, and it holds whatever a proxy makes of the Host. Over plain http only the Origin tells: ours are the address
- * that was asked and the configured ones. It is `null` if the other site hides it; our pages never do. A request without
- * both comes from a script.
+ * localhost, and it is right even if a proxy changes the Host. Over plain http only the Origin shows the site: it must
+ * be the requested address or a configured one. It is `null` if the other site hides it; our pages never do. A request
+ * without both headers comes from a script.
  */
 export function isFromOtherSite(request: FastifyRequest, config: Config): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers

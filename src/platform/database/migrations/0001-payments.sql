@@ -1,6 +1,6 @@
--- Written in PostgreSQL's dialect; database/sqlite-connection.ts translates what SQLite spells differently.
+-- Written in PostgreSQL's dialect; src/platform/database/sqlite/connection.ts translates it for SQLite.
 -- Identifiers begin with the time of creation, so every key here is appended to, and a payment's
--- created_date is read from its identifier. `body` holds what was given and what cannot be derived.
+-- created_date is read from its identifier. `body` has the given fields, and values that cannot be derived.
 
 create table payments (
   payment_id text collate "C" primary key,
@@ -25,7 +25,7 @@ create index payments_by_reference
   on payments (account, reference_group, payment_id, reference_folded);
 create index payments_by_agreement on payments (agreement_id, payment_id) where agreement_id is not null;
 
--- How many payments were created in some two hours: see payments/count.ts.
+-- The number of payments that were created in some two hours: see src/pay/retention.ts.
 create table payment_counts (
   account text not null,
   bucket text collate "C" not null,

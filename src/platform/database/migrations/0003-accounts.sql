@@ -1,4 +1,4 @@
--- An account owns keys and has a clock. `room` is what the column `account` of every other table holds.
+-- An account owns keys and has a clock. Every other table has the `room` in its column `account`.
 
 create table accounts (
   name text collate "C" primary key,

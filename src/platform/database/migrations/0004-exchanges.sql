@@ -1,4 +1,4 @@
--- What crossed the wire: API requests, steps on the hosted pages and webhook attempts (recorder/).
+-- The record: API requests, requests for hosted pages, and webhook attempts (src/tools/record).
 
 create table exchanges (
   exchange_id text collate "C" primary key,

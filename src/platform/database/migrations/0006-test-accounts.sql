@@ -6,7 +6,7 @@ alter table accounts add column expires bigint;
 alter table accounts add column ended integer not null default 0;
 create index accounts_by_parent on accounts (parent, expires) where parent is not null;
 
--- Rooms that are no account's any more, since when. The sweep deletes their rows.
+-- Rooms that belong to no account any more, with the time of their end. The sweep deletes their rows.
 create table ended_rooms (
   room text collate "C" primary key,
   account text collate "C" not null,

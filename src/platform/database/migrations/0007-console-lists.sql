@@ -1,4 +1,4 @@
--- Lists of the console: refusals grouped by what they were about, and the messages that were not delivered.
+-- Lists of the console: refusals grouped by their subject, and the messages that were not delivered.
 
 alter table exchanges add column code text;
 alter table exchanges add column field text;

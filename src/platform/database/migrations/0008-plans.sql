@@ -1,4 +1,4 @@
--- What is to happen to payments and requests to come. `position` is the order in which plans are looked at.
+-- Plans for future payments and requests. `position` is the order in which the service looks at them.
 
 create table plans (
   plan_id text collate "C" primary key,

@@ -1,5 +1,5 @@
--- Ended test accounts keep their row, so that their names stay taken. What is done for each new account and each minute
--- should not read them.
+-- Ended test accounts keep their row, so that their names stay taken. Work for each new
+-- account, and work of each minute, should not read these rows.
 
 drop index accounts_by_parent;
 create index accounts_living on accounts (parent, expires) where ended = 0;

@@ -1,4 +1,4 @@
--- The reference, folded, in the body of a refused creation: there is no payment by which the request could be found.
+-- The reference, folded, in the body of a refused creation: without a payment, only this finds the request.
 
 alter table exchanges add column reference_folded text collate "C";
 create index exchanges_by_reference on exchanges (account, reference_folded, exchange_id)

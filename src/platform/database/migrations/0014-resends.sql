@@ -1,4 +1,4 @@
--- The failed messages of an account that somebody sends again in the console, one after the other, and how far that is.
+-- A resend: the failed messages of an account that somebody sends again in the console, and its progress.
 
 create table resends (
   account text collate "C" primary key,

@@ -1,3 +1,3 @@
--- The check reads these of each exchange, and no bodies.
+-- The facts of each exchange: the check reads these, and no bodies.
 
 alter table exchanges add column facts text;

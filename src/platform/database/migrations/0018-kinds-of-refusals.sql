@@ -1,4 +1,4 @@
--- A hash of what a refused request was told, without its values: refusals with another sentence are another group.
+-- A hash of a refusal's sentence, without its values: refusals with another sentence are another group.
 
 alter table exchanges add column told text;
 drop index exchanges_refused;

@@ -1,4 +1,4 @@
--- The statuses that a payment is or was in, as bits in the order of `statuses`. Null in rows of earlier versions, whose
--- bodies say it.
+-- The statuses that a payment is or was in, as bits in the order of `statuses`. Null in rows of earlier versions:
+-- their bodies have the statuses.
 
 alter table payments add column passed integer;

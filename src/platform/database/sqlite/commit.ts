@@ -4,16 +4,16 @@ import type { Statement } from '../../../core/ports.ts'
 import { createRounds } from '../../../core/rounds.ts'
 import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
 
-/** Why a write failed, as data that can be posted to another thread. */
+/** The failure of a write, as data that can be posted to another thread. */
 export type Failure = {
   message: string
   /** SQLite's extended result code. undefined if the error is not from SQLite. */
   errcode: number | undefined
-  /** unknown: the transaction may be on disk or not. full: the disk is full. undone: nothing was written. */
+  /** unknown: nobody knows whether the transaction is on disk. full: the disk is full. undone: nothing was written. */
   kind: 'unknown' | 'full' | 'undone'
 }
 
-/** The outcome of one write: true and false as the port's `write` resolves, a failure where it rejects. */
+/** The outcome of one write: true or false if the port's `write` resolves so, a failure if it rejects. */
 export type Result = boolean | Failure
 
 /** Commits batches in the order in which they are given, on this thread or another. */
@@ -23,10 +23,10 @@ export type Writer = {
   close(): Promise<void>
 }
 
-/** Commits a batch in one transaction. A write that fails undoes only itself. After an unknown outcome all later ones fail. */
+/** Commits a batch in one transaction. A failed write is undone alone. After an unknown outcome later writes fail. */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
   let fatal: Failure | undefined
-  /** Set once a write of the record of requests may have met damage. The file is then never written to for the record. */
+  /** Set once a write of the record of requests may have met damage. From then on all writes of the record fail. */
   let damage: Failure | undefined
 
   /** The record may be lost: its writes fail, and the others are committed without them. */
@@ -129,7 +129,7 @@ const errorOf = ({ message, errcode }: Failure): Error =>
   Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
 
 export type QueueOptions = {
-  /** Called once when an outcome is unknown or the file gone: the process must end. All is rejected from then on. */
+  /** Called once when an outcome is unknown or the file gone: the process must end. Later reads and writes reject. */
   onUnknownOutcome: (error: unknown) => void
   /** Called after each commit with the number of writes that shared it. */
   onCommit?: ((writes: number) => void) | undefined
@@ -147,19 +147,19 @@ function settleOne({ resolve, reject }: Pending, result: Result, unknown: Error 
   else resolve(result)
 }
 
-/** Writes in one batch. With larger batches the two threads take turns waiting for each other. */
+/** The most writes in one batch. With larger batches each of the two threads waits for the other in turn. */
 const LARGEST_BATCH = 32
-/** Batches handed to the writer. While it commits one, the next is already there. */
+/** The most batches that the writer has at once. While it commits one, the next is already there. */
 const MOST_UNDERWAY = 2
 
-/** Writes 64 KiB and deletes them. It fails while neither the file nor the disk has that much room. */
+/** Writes 64 KiB and deletes them. Fails while neither the file nor the disk has that much room. */
 const TRY_ROOM = [
   'create table room (bytes blob) strict',
   'insert into room values (zeroblob(65536))',
   'drop table room',
 ].map((sql): Statement => ({ sql, values: [] }))
 
-/** Collects writes into batches, in which owners take turns, and hands these to the writer. A write resolves when its batch is on disk. */
+/** Passes writes to the writer in batches, in which owners take turns. A write resolves when its batch is on disk. */
 export function createQueue(writer: Writer, options: QueueOptions) {
   const queue = createRounds<Pending>()
   const underway = new Set<Promise<void>>()
@@ -180,7 +180,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     underway.add(committed)
   }
 
-  /** An idle writer gets a batch at the end of this turn of the event loop, a busy one when it has finished another. */
+  /** An idle writer gets a batch at the end of this turn of the event loop, a busy writer when a batch has finished. */
   function schedule(): void {
     if (queue.length() >= LARGEST_BATCH) commitNext()
     else if (!scheduled) {
@@ -218,7 +218,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
 
   return {
     write,
-    /** Rejects everything from now on with `error`: nothing that is written would be kept. */
+    /** Rejects all reads and writes from now on with `error`, because no write would be kept. */
     abandon,
     broken: () => unknown,
     async check(): Promise<void> {

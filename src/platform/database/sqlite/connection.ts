@@ -38,7 +38,7 @@ const SETTINGS = {
   cell_size_check: 1,
   wal_autocheckpoint: 4_000, // pages
   journal_size_limit: 67_108_864, // bytes
-  busy_timeout: LONGEST_WAIT, // must be last: until then `whenFree` does the waiting
+  busy_timeout: LONGEST_WAIT, // must be last: for the settings before it, `whenFree` waits
 }
 
 /** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
@@ -47,7 +47,7 @@ export function connect(path: string, cacheKilobytes: number) {
   applySettings(database, cacheKilobytes, path === ':memory:')
   const cache = new Map<string, ReturnType<typeof prepare>>()
 
-  /** Evicts the oldest statement, which a Map has first. It is prepared anew when it is needed again. */
+  /** From the cache, or prepared now. A full cache evicts its oldest statement, which a Map has first. */
   function prepared(sql: string) {
     const cached = cache.get(sql)
     if (cached) return cached
@@ -91,7 +91,7 @@ function prepare(database: DatabaseSync, sql: string) {
 const finalise = (statement: StatementSync & Partial<Disposable>): void =>
   statement[Symbol.dispose]?.()
 
-/** A row as an ordinary object. Those of node:sqlite have no prototype and are in V8's slow dictionary mode; these are fast. */
+/** A row as an ordinary object. Rows of node:sqlite are slow: without a prototype, V8 keeps them in dictionary mode. */
 function objectOf(columns: string[], row: Value[]): Record<string, Value> {
   const object: Record<string, Value> = {}
   for (let i = 0; i < columns.length; i++) object[columns[i] ?? ''] = row[i] ?? null

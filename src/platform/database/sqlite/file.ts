@@ -13,7 +13,7 @@ import { dirname, join, resolve } from 'node:path'
 export const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
 
-/** Throws for a folder, and for a pipe or a device: SQLite would wait for ever for what it reads there. */
+/** Throws for a folder, and for a pipe or a device, from which SQLite would wait for bytes for ever. */
 export function refuseSpecial(path: string): void {
   const stats = statSync(path)
   if (stats.isDirectory())
@@ -24,7 +24,7 @@ export function refuseSpecial(path: string): void {
     throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
 }
 
-/** Whether a file is mounted without the folder that gets its write-ahead log. Linux writes spaces as \040. */
+/** Whether a file is mounted without its folder, where its write-ahead log is made. Linux writes spaces as \040. */
 export function isMountedAlone(path: string, mounts = readMounts()): boolean {
   if (!existsSync(path)) return false
   const file = realpathSync(path).replaceAll(' ', '\\040')
@@ -43,8 +43,8 @@ function readMounts(): string {
 const CHECK_INTERVAL = 1_000
 
 /**
- * Calls `onGone` once when the file or its write-ahead log was deleted, moved or replaced: what is written would be lost.
- * Looks at the paths, because closing a descriptor would release SQLite's locks. Returns a function that ends the watch.
+ * Calls `onGone` once when the file or its write-ahead log was deleted, moved or replaced: later writes would be lost.
+ * Looks at paths, because closing a descriptor would release SQLite's locks. Returns a function that ends the watch.
  */
 export function watchFile(path: string, onGone: (error: Error) => void): () => void {
   const file = resolve(path)

@@ -35,12 +35,12 @@ export function openSqlite(options: SqliteOptions): Database {
   const connection = connectBeside(thread, options.path)
   const writer = thread ? onThread(thread, options.path) : onSameThread(connection)
   const queue = createQueue(writer, options)
-  /** If only the log was deleted, acknowledged writes are saved: the log is still open. */
+  /** If only the log was deleted, saves the acknowledged writes: the connection still has the log open. */
   function save(gone: Error): void {
     try {
       connection.exec('pragma wal_checkpoint(truncate)')
     } catch {
-      // Then the log is lost.
+      // The writes in the log are lost then.
     }
     queue.abandon(gone)
   }
@@ -80,20 +80,20 @@ function connectBeside(thread: Worker | undefined, path: string): Connection {
 const FREE_PAGES = `select cast(freelist_count * page_size as integer) as free
   from pragma_freelist_count, pragma_page_size`
 
-/** As prepared statements: SQLite parses the text of `exec` each time. */
+/** These are prepared statements, because SQLite parses the text of `exec` each time. */
 const BEGIN: Statement = { sql: 'begin', values: [] }
 const COMMIT: Statement = { sql: 'commit', values: [] }
 const ROLLBACK: Statement = { sql: 'rollback', values: [] }
 
 /**
- * Runs the reads of one turn of the event loop in one transaction at its end: one by one each would find SQLite's code and
- * pages evicted from the CPU caches, and take its own locks. The snapshot begins after all were asked for, so a read sees
- * every write acknowledged before it. Owners take turns. Once `failure` returns an error, reads are rejected with it.
+ * Runs the reads of one turn of the event loop in one transaction at its end: separate reads would find SQLite's code
+ * and pages evicted from the CPU caches, and lock the file each. The snapshot begins after the last of them was called,
+ * so each sees all writes acknowledged before it. Owners take turns. Reads reject once `failure` returns an error.
  */
 export function createReader(connection: Connection, failure: () => Error | undefined) {
   const waiting = createRounds<() => void>()
 
-  /** Returns false if the connection is closed. Each read then rejects by itself. */
+  /** Returns false if the connection is closed. Each read then rejects on its own. */
   function begin(): boolean {
     try {
       connection.run(BEGIN)
@@ -155,7 +155,7 @@ export function createReader(connection: Connection, failure: () => Error | unde
   }
 }
 
-/** A database in memory exists only in its connection, so reads and writes share that. */
+/** A database in memory exists only in its connection, so reads and writes share this connection. */
 function onSameThread(connection: Connection): Writer {
   const commit = createCommit(connection)
   return {
@@ -164,7 +164,7 @@ function onSameThread(connection: Connection): Writer {
   }
 }
 
-/** The thread opens the file now: later its path may lead to another one. A failure is that of the first write. */
+/** The thread opens the file now: later its path may lead to another file. If opening fails, the first write fails. */
 function onThread(thread: Worker, path: string): Writer {
   thread.postMessage(path)
   const waiting: ((results: Result[]) => void)[] = []

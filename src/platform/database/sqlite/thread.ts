@@ -7,7 +7,7 @@ import { connect } from './connection.ts'
 /** Kilobytes. Writes mostly append, so few pages are needed twice. */
 const WRITE_CACHE = 16_000
 
-/** The first message is the path. To each batch the thread replies with its results, to 'close' by ending. */
+/** The first message is the path. The thread replies to each batch with its results, and ends after 'close'. */
 parentPort?.once('message', (path: string) => {
   const connection = connect(path, WRITE_CACHE)
   const commit = createCommit(connection)

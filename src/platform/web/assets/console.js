@@ -4,7 +4,7 @@ import { createAll, NotificationBanner, ServiceNavigation } from 'govuk-frontend
 createAll(NotificationBanner)
 createAll(ServiceNavigation)
 
-/** Milliseconds between two looks for something new; seldom after a minute without any, and where a look takes long. */
+/** Milliseconds between two questions for news: SELDOM after QUIET without news, and for pages slow to check. */
 const OFTEN = 2_000
 const SELDOM = 10_000
 const QUIET = 60_000
@@ -28,7 +28,7 @@ function addCopy(text) {
   })
   const summary = text.closest('#summary')
   if (!summary) return text.after(button, status)
-  // It need not be unfolded first.
+  // Nobody need unfold the summary first, because the button stands before it.
   button.textContent = 'Copy summary'
   button.removeAttribute('aria-label')
   summary.before(button, status)
@@ -40,7 +40,7 @@ if (state) {
   watch(document.querySelector('.farthing-live'))
 }
 
-/** At the account's time: that of the page when it was made, and what has passed since. */
+/** Ages are at the account's time: that of the page when it was made, and the time since then. */
 function tellAges() {
   const now = Number(state.now) + performance.now()
   const words = new Intl.RelativeTimeFormat('en-GB')
@@ -61,7 +61,7 @@ function tellAges() {
   }
 }
 
-/** Restores the box as it was before the page was loaded anew. The function that it returns keeps it, and whether it has the focus. */
+/** Restores the checkbox Follow after a reload. The returned function stores its state and whether it has the focus. */
 function keepFollow(follow) {
   const kept = `follow ${location.pathname}`
   const keep = hasFocus =>
@@ -76,8 +76,8 @@ function keepFollow(follow) {
 }
 
 /**
- * Asks, while the page is visible, whether what it shows is still true. Without Follow it only says so; with it the
- * page is loaded anew, unless the keyboard's focus is on anything else of its content.
+ * Asks, while the page is visible, whether the page is still true. Without Follow the page only says that it has
+ * changed. With Follow it is loaded anew, unless another element of its content has the keyboard's focus.
  */
 function watch(live) {
   const status = live.querySelector('[role=status]')
@@ -97,7 +97,7 @@ function watch(live) {
     timer = setTimeout(look, isQuiet ? SELDOM : often)
   }
 
-  /** Whether there is nothing more to ask. The page answers 304 while what it shows is the same. */
+  /** Asks the service, which answers 304 while the page is unchanged. Returns whether to stop asking. */
   async function isOver() {
     const response = await fetch(refresh.href, {
       method: 'HEAD',
@@ -109,7 +109,7 @@ function watch(live) {
     if (response?.status === 409) return end('You are now in another account. ', 'Show')
     if (response?.ok) return changed(response.headers)
     if (response?.status === 304) say('', '')
-    // While the service restarts, or has too much to do, there is no answer.
+    // The service does not answer while it restarts or has too much to do.
     else say('none', 'Farthing does not answer. What you see may be out of date.')
     return false
   }
@@ -117,7 +117,7 @@ function watch(live) {
   function changed(headers) {
     quietSince = Date.now()
     const { activeElement: focused } = document
-    // What somebody uses in the content is not replaced. Follow itself gets the focus again.
+    // An element of the content that somebody uses is not replaced. Follow gets its focus again after the reload.
     if (follow.checked && (focused === follow || !focused?.closest('main'))) {
       keep(focused === follow)
       // A reload keeps the place on the page, but would send a form again.
@@ -139,7 +139,7 @@ function watch(live) {
     return true
   }
 
-  /** Of one kind of news the first is read out; later ones are shown only. */
+  /** Screen readers read out only the first news of a kind. */
   function say(kind, text, action) {
     if (kind !== said) status.removeAttribute('aria-live')
     const link = document.createElement('a')

@@ -25,7 +25,7 @@ function nameElements() {
     for (const element of place.querySelectorAll(headings)) element.ariaLevel = level
 }
 
-/** The page has a main element around Swagger UI, so that of Swagger UI becomes a div. */
+/** The page has a main element around Swagger UI, so Swagger UI's own main element becomes a div. */
 const createElement = document.createElement.bind(document)
 document.createElement = (name, options) => createElement(name === 'main' ? 'div' : name, options)
 
