@@ -14,7 +14,7 @@ import type { Values } from '../steer/fields.ts'
 import { nullable } from '../steer/schemas.ts'
 import type { Look, Waits } from './wait.ts'
 
-/** Of a payment, a message or an exchange. */
+/** An example of the identifier of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
 
 export const anyText = (description: string, example: string) =>
