@@ -62,7 +62,7 @@ export const PAYMENT_TABLES = {
   payments: 'payment_id',
 }
 
-/** Rooms to sweep one by one: their clock is behind the machine's, or payments stay longer. Ended accounts have none. */
+/** Rooms to sweep one by one: the clock is behind the machine's, or payments stay longer. Ended accounts have none. */
 export const APART = `select room from accounts where ended = 0
   and (frozen_at is not null or clock_offset < 0 or behaviour <> 'specification')`
 

@@ -83,7 +83,7 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
   }
 }
 
-/** Resolves to false if nothing is due. Reads the account again: callers share a batch, and its clock may have moved. */
+/** Resolves to false if nothing is due. Reads the account again: callers share a batch, and its clock may be moved. */
 function doBatch(context: Context, { room }: Account): Promise<boolean> {
   return turnsOf(context.database)(room, async () => {
     const { database, time } = context

@@ -18,8 +18,8 @@ import {
 
 /**
  * Makes the listener with this label, or makes it active again with its old webhook and signing key. The `wanted` event
- * types replace its subscriptions. `other` is true if a listener is already connected: that keeps its subscriptions, and
- * the result is `taken` if they are not the wanted ones.
+ * types replace its subscriptions. `other` is true if a listener is already connected: it keeps its subscriptions, and
+ * the result is `taken` if these are not the wanted ones.
  *
  * Returns undefined when the account has as many active webhooks as it may.
  *

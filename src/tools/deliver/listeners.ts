@@ -33,8 +33,8 @@ type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
 }
 
 /**
- * As `send`, but lets listeners send the messages for them, and waits for their answers. A listener has as many slots as
- * a host. All listeners of an account and its test accounts together have as many as all hosts.
+ * As `send`, but hands messages for listeners to these, and waits for their answers. A listener has as many slots as a
+ * host. All listeners of an account and its test accounts together have as many as all hosts.
  */
 export function withListeners(send: Send, ports: ListenerPorts): Send {
   const slots = new Map<string, ReturnType<typeof createSlots>>()

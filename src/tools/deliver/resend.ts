@@ -9,7 +9,7 @@ import { type DeliveryFilter, type DeliveryRow, listDeliveries } from '../lists/
 import { claimSending, endSending, type Resend, saveResend } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
-/** Begins to send these messages again, in this order. Resolves to false while an earlier run of the account goes on. */
+/** Begins to send these messages again, in order. Resolves to false while an earlier run of the account goes on. */
 export async function resendAll(
   context: ToolContext,
   account: Account,

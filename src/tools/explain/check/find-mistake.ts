@@ -39,7 +39,7 @@ type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly E
 
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
-/** Looks at an earlier answer; then sends the right copy, one with a random key, and wrong ones until one is accepted. */
+/** Looks at an earlier answer; then sends the right copy, one with a random key, and wrong ones until one is taken. */
 export async function findMistake(subject: Subject, { post, mayPost }: Sending) {
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered
@@ -61,7 +61,7 @@ const rightCopy = ({ right }: Subject): Copy => ({ text: right, short: 'the righ
 const NOTHING_SENT =
   'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
 
-/** An answer that has the right signature once may repeat the header. If twice, one of them is the computed signature. */
+/** An answer with the right signature once may repeat the header. If it has it twice, one is the computed signature. */
 async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusion | undefined> {
   if (!isRefused(answer)) return undefined
   const [mistake] = await shownIn(subject, [answer])
