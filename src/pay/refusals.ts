@@ -15,7 +15,7 @@ const kindOf = (url: string): string => {
   return /\/(capture|payments)\/?$/.exec(path)?.[1] ?? 'other'
 }
 
-/** Counts calls by key within the present second. The next second begins at 0. An account has at most three keys. */
+/** Counts equal texts within the present second. The next second begins at 0. An account has at most three texts. */
 export function createCounts(now: () => MachineTime) {
   const counts = new Map<string, number>()
   let second = Number.NaN

@@ -69,7 +69,7 @@ export const APART = `select room from accounts where ended = 0
 /** The most rooms that one query returns. */
 const ROOMS_AT_ONCE = 200
 
-/** The rooms with payments, each with its oldest counter. It skips from room to room in the key of the counters. */
+/** The rooms with payments, each with its oldest counter. The query skips from room to room in the counters' key. */
 const ROOMS = `with recursive counted (counted_room, number) as (
     select min(account), 1 from payment_counts where account > $1
     union all
@@ -82,9 +82,9 @@ const ROOMS = `with recursive counted (counted_room, number) as (
 type CountedRoom = { counted_room: string; first: string } & (Account | { name: null })
 
 /**
- * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
- * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time: a clock that
- * is ahead deletes nothing earlier.
+ * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted.
+ * A message that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's
+ * time: an account's clock that is ahead deletes nothing earlier.
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const time = createTime(() => now)

@@ -17,7 +17,7 @@ export type ToolContext = Context & {
   reading: Reading
   /** Lets the listeners of an account query one at a time: 200 at once would take all connections to the database. */
   listening: TakeSlot
-  /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */
+  /** The number of requests to this instance without a known key in the last `MINUTES`. They belong to no account. */
   refusedKeys: () => number
   /** Receives errors in the check, which then says less: the error of a rule, or of a row that it could not read. */
   onRuleFault: (error: unknown) => void

@@ -4,7 +4,7 @@ const places = (part: string[], first: number): string =>
   part.map((_, i) => `$${i + first}`).join(', ')
 
 /**
- * Values that change with every change of a room: its exchanges since $1, and since $2, from which the next look counts,
+ * Values that change with each change of a room: its exchanges since $1, and since $2, from which the next look counts,
  * and its messages that are being sent, because the request that caused them is recorded after them.
  */
 export const markersOf = (part: string[]): string =>

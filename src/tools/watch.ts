@@ -1,5 +1,5 @@
 /**
- * Sees what other processes have written, for all requests that wait in this process: one look for all, with a query for
+ * Notices the writes of other processes, for all requests that wait in this process: one look for all, with a query for
  * every 64 accounts. It only sets signals. The writes of this process set their signals themselves, at once.
  */
 import { padded } from '../core/gather.ts'

@@ -58,7 +58,7 @@ export type DifferenceRule<Value> = {
     messages?: true
     lacking: string
   }
-  /** The effect of the decision on a request: equal for all decisions where the rule does not apply. */
+  /** The effect of the decision on a request. It is equal for all decisions if the rule does not apply. */
   answer(decided: Value, asked: Asked): string | boolean | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Tells a return_url that GOV.UK Pay accepts by the steps of its validator, with the same top-level domains. */
+/** Whether GOV.UK Pay accepts a return_url, by the steps of its validator and with the same top-level domains. */
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { isTopLevelDomain } from './top-level-domains.ts'

@@ -62,7 +62,7 @@ export const mayHold = ({ query, text }: { query: URLSearchParams; text: string 
 /** resource_type of a message: see `messageHead`. */
 export const typeOfResource = { specification: 'payment', 'govuk-pay': 'PAYMENT' } as const
 
-/** The fields of card_details that GOV.UK Pay always prints, null where they are not known. */
+/** The fields of card_details that GOV.UK Pay always prints, as null if they are not known. */
 export const cardFields = [
   'last_digits_card_number',
   'first_digits_card_number',

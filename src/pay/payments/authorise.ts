@@ -170,7 +170,7 @@ const cardAuthorisation = object('CardAuthorisation', {
   },
 })
 
-/** Checks that no field is of a wrong type, then that none is missing, then limits. Throws the first error. */
+/** Checks that all fields are texts, that none is missing, then limits. Throws the first error. `now`: milliseconds. */
 function readCardAuthorisation(body: Json, behaviour: Behaviour, now: number): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)

@@ -57,7 +57,7 @@ export type Scenarios = {
   apply: (
     payment: Pick<Payment, 'given'> & { payment_id?: string },
   ) => Promise<{ applied: Scenario | undefined; write?: Database['write'] | undefined }>
-  /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
+  /** Writes that count the same plans take turns. Messages follow after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
 
@@ -65,8 +65,8 @@ export type Scenarios = {
 export type ScenariosOf = (request: FastifyRequest) => Scenarios | undefined
 
 /**
- * Creates a payment. In agreement mode it has its final state, or its charge is due soon. Resolves once the webhook messages were
- * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
+ * Creates a payment. In agreement mode it has its final state, or its charge is due soon. Resolves once the messages
+ * were delivered. Throws an ApiError if an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
   const { database } = context
@@ -182,9 +182,9 @@ type Beside = {
 
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
- * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
- * repeat the write. `decide` gets the scenario that a plan has for the change. It returns undefined where there is nothing
- * to do, and may throw an ApiError. Resolves to undefined when `read` finds no payment.
+ * all of it if the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot repeat
+ * the write. `decide` gets the scenario that a plan has for the change. It returns undefined if there is nothing to do,
+ * and may throw an ApiError. Resolves to undefined if `read` finds no payment.
  */
 export async function changePayment(
   context: Context,

@@ -54,7 +54,7 @@ function turnsOf(database: Database) {
   return turns
 }
 
-/** Takes all due steps of the account, in order of time. Ends if the account is reset, or if its clock moves back. */
+/** Takes all due steps of the account, in order of time. Ends if the account was reset, or its clock stopped, since. */
 export async function doDue(context: Context, account: Account): Promise<void> {
   const { database, time } = context
   while (await hasDue(database, account.room, time.now(account)))
@@ -83,7 +83,7 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
   }
 }
 
-/** Resolves to false if nothing is due. Reads the account again: callers share a batch, and its clock may be moved. */
+/** Resolves to false if nothing is due. Reads the account again: callers share batches, and a clock may have moved. */
 function doBatch(context: Context, { room }: Account): Promise<boolean> {
   return turnsOf(context.database)(room, async () => {
     const { database, time } = context

@@ -49,7 +49,7 @@ export type Scenario = {
   confirm?: false
   /** The capture fails, or does not come before it is completed. */
   capture?: 'held' | 'error'
-  /** Of a refund: it stays submitted until it is completed. */
+  /** A refund stays submitted until it is completed. */
   refund?: 'held'
 }
 
@@ -124,7 +124,7 @@ export type Payment = Scenario & {
 /** `at` is when the refund was made, in milliseconds. `amount` is in pence. */
 export type FailingRefund = { at: AccountTime; amount: number }
 
-/** Who made a payment without the API: `farthing seed`, a test message to a webhook, or a person or a test by hand. */
+/** The origin of a payment outside the API: `farthing seed`, a test message, or a person or a test by hand. */
 export type Origin = 'seed' | 'test message' | 'console' | 'control'
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */

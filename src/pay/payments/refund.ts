@@ -45,9 +45,9 @@ export function refundStatus(
 }
 
 /**
- * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the scenario
- * error the refund is an error once it was submitted long enough. A check constraint of the table `payments` refuses a sum
- * of refunds above the amount.
+ * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the
+ * scenario `error` the refund is an error once it was submitted long enough. A check constraint of the table `payments`
+ * refuses a sum of refunds above the amount.
  */
 export function refund(
   payment: Payment,

@@ -81,7 +81,7 @@ export function takeStep(payment: Payment, card: CardDetails | undefined): Chang
   return change
 }
 
-/** The known facts about a payment. Without mode or behaviour, only what is impossible for every payment is refused. */
+/** The known facts about a payment. Without them only a scenario that no payment can have counts as impossible. */
 type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | undefined }
 
 const ONLY_GOVUK_PAY =

@@ -99,7 +99,7 @@ export const roomsWithDue = (database: Database, after: string, limit: number) =
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment with this token, and its account, whose place the request then takes. Undefined if either is gone. */
+/** The payment of a token, and its account, whose place the request takes. Undefined if unknown, gone or expired. */
 export async function findByToken(
   { database, time }: { database: Database; time: Time },
   token: string,

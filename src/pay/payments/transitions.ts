@@ -105,7 +105,7 @@ const tableOf = (behaviour: Behaviour) => ({
 })
 
 /**
- * Specification, *States and transitions*, row by row, and what GOV.UK Pay does instead. No other transition is allowed.
+ * Specification, *States and transitions*, row by row, and the rows of GOV.UK Pay. No other transition is allowed.
  */
 export const transitions = {
   specification: tableOf('specification'),

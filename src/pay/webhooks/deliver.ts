@@ -199,7 +199,7 @@ function sendingAgain(
   const { database, time, onFault } = ports
   const inTurn = createSharing<boolean>()
   const isBusy = new Set<string>()
-  /** Resolves false if nothing is due. */
+  /** Resolves to false if nothing is due. */
   const sendDue = ({ room }: Account): Promise<boolean> =>
     inTurn(room, async () => {
       // Read again: callers share a run, and the clock may have moved since.

@@ -50,7 +50,7 @@ export const paging = {
   wait,
 }
 
-/** Where a list begins and ends. */
+/** The identifiers with which a client asks for the results after and before these. */
 export const ends = {
   next: { ...nullable, description: 'For `after`' },
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },

@@ -33,7 +33,7 @@ type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
 }
 
 /**
- * As `send`, but hands messages for listeners to these, and waits for their answers. A listener has as many slots as a
+ * As `send`, but hands messages over to their listeners and waits for the answers. A listener has as many slots as a
  * host. All listeners of an account and its test accounts together have as many as all hosts.
  */
 export function withListeners(send: Send, ports: ListenerPorts): Send {

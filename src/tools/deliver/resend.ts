@@ -58,7 +58,7 @@ export async function failedToSend(
 export const ALREADY_SENDING =
   'messages of this account are being sent by hand already, one after the other: try again when that has ended'
 
-/** Milliseconds that a claim lasts beyond the longest work. If the process ends early, other work waits that long. */
+/** Milliseconds for which other work may not begin yet, if this process ends just before its work is done. */
 const AFTER_WORK = 5_000
 
 /**

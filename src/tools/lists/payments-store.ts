@@ -56,7 +56,7 @@ export async function referencesOf(
   return new Map(payments.map(({ payment_id, given }) => [payment_id, given.reference]))
 }
 
-/** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */
+/** The number of payments with each status, of the account and not gone at `now`: of each status at most `most`. */
 export async function countStatuses(
   database: Database,
   { room, behaviour }: Account,

@@ -116,7 +116,7 @@ export type DeliveryFilter = {
   needsAttention?: true
 }
 
-/** The most messages that are looked through where no index has the filter: together, and at least of each webhook. */
+/** The most messages that are searched if no index has the filter: of all webhooks, and at least of each webhook. */
 const MOST_SEARCHED = 1_000
 const FEWEST_SEARCHED = 100
 

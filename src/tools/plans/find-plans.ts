@@ -1,4 +1,4 @@
-/** Finds the plans of a request: its scenarios, and the fault that acts on it. Counts it for each fault that matches. */
+/** Finds the plans of a request: its scenarios and the fault that acts on it. Counts it for each fault that matches. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'

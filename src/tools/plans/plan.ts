@@ -112,7 +112,7 @@ export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
 /** The fractional parts of its multiples are spread evenly from 0 to 1. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2
 
-/** The delay of this request in milliseconds. It follows from the count, so every instance and every run has the same. */
+/** The delay of this request in milliseconds, by its count, so that every instance and every run has the same. */
 export function delayOf({ delay = 0 }: Pick<Plan, 'delay'>, seen: number): number {
   if (typeof delay === 'number') return delay
   const [least, most] = delay

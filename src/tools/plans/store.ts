@@ -25,13 +25,13 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** Rooms with up to FEW plans, and large rooms, are remembered: of each kind 2,000 plans of 4 KB, which take 10 MB. */
+/** Rooms with up to FEW plans, and large rooms, are remembered: of each kind 2,000 plans of 4 KB, or some 10 MB. */
 const FEW = 10
 const MOST_ROOMS = 200
 const MOST_LARGE_ROOMS = 20
 
 /**
- * Remembers the plans of a room by the last of them. New plans come after it, and only the counts and the note of a plan
+ * Remembers the plans of a room by its last plan. New plans come after that, and only the counts and the note of a plan
  * change. So while a room has the same last plan, no plan is missing here, but some may be removed or have old counts.
  */
 export function createKnownPlans(database: Database) {

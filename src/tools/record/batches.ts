@@ -27,7 +27,7 @@ export type BatchPorts = {
   /** The identifier of a row that is written now. */
   nextId: () => string
   makeRow: RowMaker
-  /** Receives the first error, and the next one only after a write has succeeded. Nothing else is affected. */
+  /** Receives the first error, and the next only after a write has succeeded. Recording and all else go on. */
   onFault: (error: unknown) => void
   /** Called when an exchange of the room is in memory, and again when it is written. */
   onRecorded: (room: string) => void
@@ -115,8 +115,8 @@ export function createBatches(ports: BatchPorts) {
 }
 
 /**
- * Resolves to whether there was anything to write. Exchanges that arrive meanwhile wait for the next write: otherwise each
- * would be a commit of its own.
+ * Resolves to whether there was anything to write. Exchanges that arrive meanwhile wait for the next write: otherwise
+ * each would be a commit of its own.
  */
 async function writeRows(
   ports: BatchPorts,

@@ -69,7 +69,7 @@ export async function newestUndamaged(database: Database, key: MessageKey) {
   return sends.find(({ by_hand }) => !by_hand?.damage)
 }
 
-/** The newest attempt with the unchanged message, if nobody has asked since: its response may hold another signature. */
+/** The newest attempt of the unchanged message, if nobody asked since: its response may have the computed signature. */
 export async function newestUnasked(database: Database, key: MessageKey) {
   const [newest] = await attemptsOfMessage(database, key, 1)
   if (newest?.facts?.hand === 'other') return undefined

@@ -6,21 +6,21 @@ import type { Caused } from '../../platform/http/request-state.ts'
 
 export type Headers = Record<string, string>
 
-/** `gap`: exchanges that were only counted. `action`: done in the console or through /control, so nothing crossed the wire. */
+/** `gap`: exchanges that were only counted. `action`: in the console or through /control: nothing crossed the wire. */
 export type ExchangeKind = 'api' | 'page' | 'out' | 'gap' | 'action'
 
 export type Actor = 'console' | 'control'
 
-/** `gone`: the client had disconnected before. `replaced`, `reset`: a plan sent another response, or ended the connection. */
+/** `gone`: the client had disconnected. `replaced`, `reset`: a plan sent another response, or ended the connection. */
 export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
 
 /** Differences between an attempt that was made by hand and the message's own attempts. */
 export type ByHand = {
-  /** `asked`: a copy, to find out how the receiver checks signatures. `probe`: made to find out what the receiver does. */
+  /** `asked`: a copy, to find out how the receiver checks signatures. `probe`: to find out what the receiver does. */
   kind: 'again' | 'edited' | 'damaged' | 'asked' | 'probe'
   /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
   damage?: string
-  /** Of an `asked` copy: how it is signed. Of a probe: its rule, and what is special about it. */
+  /** For an `asked` copy: how it is signed. For a probe: its rule, and how the message is special. */
   words?: string
   /** The message was signed with a key that is not the receiver's. */
   other_key?: true
@@ -61,20 +61,20 @@ export type Facts = {
   own?: true
   /** The request had an effect on its payment, or could have had one. */
   effect?: true
-  /** The payment's new status and code, if it moved: `failed P0010`. `again` or `final` follows for can_retry true or false. */
+  /** The payment's new status and code: `failed P0010`. Ends with `again` or `final` if can_retry is true or false. */
   state?: string
-  /** The state of the payment or refund in the response or message, written as `state`; for a message with a code only that. */
+  /** The state of a payment or refund in the response, written as `state`; in a message its code alone, if any. */
   shown?: string
   /** The status that the agreement had before the request used or cancelled it. */
   agreement?: string
-  /** Of a POST under /v1: the same for equal requests. */
+  /** Of a POST under /v1: a hash that equal requests share. */
   content?: string
   /** Of a create, and of a page step that moved the payment: a hash of the payment's reference. */
   reference?: string
   created?: Created
   /** Of a refund: refund_amount_available guards it. */
   isGuarded?: true
-  /** Of a search: a hash of its reference, and by state the ends of the listed identifiers, '' if these are too many. */
+  /** Of a search: a hash of its reference; by state the ends of the payments listed, '' if there are too many. */
   searched?: string
   listed?: Record<string, string>
   /** Of a search: the first of several pages, or a later one. */
@@ -176,7 +176,7 @@ export type Bound = 'account' | 'instance' | 'memory' | 'database' | 'damage'
 
 /** The part of an exchange that is searched. */
 type ExchangeColumns = {
-  /** Begins with the machine's time of the write, so that a reader who polls also gets exchanges that were written late. */
+  /** Begins with the machine's time of the write, so that a reader who polls gets late exchanges too. */
   exchange_id: string
   /** The account's room. */
   room: string

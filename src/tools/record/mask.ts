@@ -77,7 +77,7 @@ function maskNamed(text: string): string {
 /** Strings, brackets, and all else of a JSON value; each alternative matches in one way. */
 const PART = /\\+"?|"|[[{]|[\]}]|[,\s]|[^"\\[{\]},\s]+/g
 
-/** The end of the JSON value at `begins`; the end of the text if that is cut. `slashes`: the number before its quotes. */
+/** The end of the JSON value at `begins`, or of the text if it is cut. `slashes`: the backslashes before its quotes. */
 function endOfValue(text: string, begins: number, slashes: number): number {
   let open = 0
   let isString = false
@@ -154,7 +154,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       }
       return Object.fromEntries(lines)
     },
-    /** The first RECORDED_BODY_BYTES; undefined for an empty body. `size`: of the whole, if `body` is only its beginning. */
+    /** The first RECORDED_BODY_BYTES; undefined for an empty body. `size` is that of the whole if `body` is cut. */
     body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
       if (body === undefined || body.length === 0) return undefined
       const bytes = typeof body === 'string' ? Buffer.from(body) : body

@@ -119,7 +119,7 @@ async function recordNow(
   return done
 }
 
-/** The most milliseconds that a response waits for the record: a locked table of exchanges delays no payment longer. */
+/** The most milliseconds that a response waits for the record: a locked record delays no payment longer. */
 export const LONGEST_HOLD = 1_000
 
 async function withinReason(writing: Promise<unknown>): Promise<void> {

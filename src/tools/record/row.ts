@@ -30,7 +30,7 @@ type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown;
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
 
-/** A request as it came, and its response, unmasked. Parts that need no masking have the names and values of the row. */
+/** A request as it came, and its response, unmasked. Parts without secrets have the names and values of the row. */
 export type RawRequest = ReturnType<typeof rawRequest>
 
 export function rawRequest(

@@ -29,7 +29,7 @@ export type Space = ReturnType<typeof createSpace>
 export function createSpace(ports: { database: Database; most: number; isShared: boolean }) {
   const { database, most, isShared } = ports
   const ofAccount = Math.min(most, ACCOUNT_RECORD_BYTES)
-  /** The rooms with new rows since they were last trimmed: how many rows each may keep, and how many bytes were written. */
+  /** The rooms with new rows since they were last trimmed: the most rows of each, and the bytes that were written. */
   const rooms = new Map<string, { rows: number; bytes: number }>()
   let sinceAll = 0
   /** An earlier start may have left any number of bytes. */

@@ -20,10 +20,10 @@ import {
 import { COLUMNS, fromRow, INSERTED, type Row } from './columns.ts'
 import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
-/** An SQL expression for roughly the bytes of a row. The databases read the lengths of texts without reading the texts. */
+/** An SQL expression for roughly the bytes of a row. The databases know the length of a text without reading it. */
 export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 256'
 
-/** The statement that writes the exchange with this identifier. The JSON of its facts leaves out what `fromRow` fills in. */
+/** Writes the exchange with this identifier. The JSON of its facts leaves out the values that `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
   const { room, payment_id, message_id, kind, operation, method, status, refused, ...rest } =
     exchange
@@ -167,7 +167,7 @@ export const wasAccepted = (table: string): string =>
   `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
      and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
 
-/** A page of exchanges to follow. `since`: only those that began then or later, in milliseconds on the machine's clock. */
+/** A page of exchanges to follow. `since`: the earliest beginning, in milliseconds on the machine's clock. */
 export async function followExchanges(
   database: Database,
   room: string,
@@ -306,8 +306,8 @@ export type Refusals = Pick<Row, 'operation' | 'status' | 'code' | 'field' | 'to
 }
 
 /**
- * The account's refused requests in groups. The group with the newest request is first. `since`: only requests that were
- * recorded then or later, in milliseconds on the machine's clock.
+ * The account's refused requests in groups. The group with the newest request is first. `since`: only requests recorded
+ * then or later, in milliseconds on the machine's clock.
  */
 export const groupRefusals = (database: Database, room: string, since = 0): Promise<Refusals[]> =>
   database.query<Refusals>(

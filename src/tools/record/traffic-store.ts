@@ -17,9 +17,9 @@ const minuteOf = (time: number): number => Math.floor(time / MINUTE) * MINUTE
 export const firstMinute = (wall: MachineTime): number => minuteOf(wall) - (MINUTES - 1) * MINUTE
 
 /**
- * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
- * older requests are kept no longer, although they may be of these minutes; undefined if all are kept. `unkept`: how many
- * requests, page steps and attempts were only counted. Times in milliseconds of the machine.
+ * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account.
+ * `keptSince`: older requests are no longer kept, although they may be of these minutes; undefined if all are kept.
+ * `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine.
  */
 export async function readTraffic(
   database: Database,

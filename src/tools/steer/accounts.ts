@@ -111,7 +111,7 @@ export async function resetAccount(
 /** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
 
-/** Ends the requests that wait in a room that its account has left. Resolves when no message of the room is being sent. */
+/** Ends waiting requests in a room that its account has left. Resolves when no message of the room is being sent. */
 async function untilSent({ database, time, signals, watch }: ToolContext, room: string) {
   signals.set(ended(room))
   const ending = AbortSignal.timeout(LONGEST_DELIVERY)

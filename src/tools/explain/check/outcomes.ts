@@ -42,7 +42,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 
 const isOutcome = ({ state }: Learnt): boolean => !/^(?:created|started|submitted)/.test(state)
 
-/** Whether the client has learnt such a state of the payment since an exchange; undefined if the record lacks that. */
+/** Whether the client has learnt such a state of the payment since an exchange; undefined if the record cannot tell. */
 function createLearnt(
   record: AccountRecord,
   is: (learnt: Learnt) => boolean,

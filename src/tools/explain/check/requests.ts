@@ -24,7 +24,7 @@ export const isLost = ({ kind, ended, effect }: Evidence): boolean =>
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-/** Features that GOV.UK Pay must switch on, the page of its documentation that says so, and requests that use them. */
+/** Features to be switched on, the page of GOV.UK Pay's documentation that says so, and the requests that use them. */
 const features: [feature: string, page: string, uses: (post: Evidence) => boolean][] = [
   ['moto: true', 'moto_payments/#turn-on-moto-payments', post => creationOf(post)?.moto === true],
   [
@@ -43,7 +43,7 @@ export const IDEMPOTENCY = documented(
   'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
 )
 
-/** The POSTs that repeat an equal POST within 30 seconds because its answer was lost. */
+/** The POSTs that repeat an equal POST, whose answer was lost, within 30 seconds. */
 const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
   [...Map.groupBy(posts, ({ content }) => content).values()]
     .flatMap(equal => runsOf(2, REPEATED_WITHIN, equal))

@@ -19,7 +19,7 @@ const SLOW = 5 * SECOND
 /** Exchanges that show the situation, and exchanges that do not show whether the application noticed. */
 type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
-/** The step that causes a situation: a request below /control, which a button sends too, or a probe of a webhook. */
+/** Causes a situation: a request below /control, which a button sends too, or a probe of the newest webhook. */
 type Step =
   | { path: 'plans'; body: Json }
   | { path: 'clock'; body: { advance: number } }
@@ -253,7 +253,7 @@ const RUN = 'run your tests with its key'
 
 type Lines = [line: string, library: string, more: string]
 
-/** The command and the call of the library that cause the situation. A comment says what is left to do. */
+/** The command and the library's call that cause the situation. A comment in them names the steps that are left. */
 function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
   const { behaviour, isTest, toProbe } = record
   if (only && only !== behaviour) {

@@ -17,7 +17,7 @@ const dotNet = (value: string): string =>
 const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
-/** How common libraries print JSON, the likeliest first. The first that fits is named: several languages before one. */
+/** Common prints of JSON, the likeliest first. The first that fits is named: prints of several languages are early. */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
   ['printed-pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
