@@ -77,11 +77,11 @@ export function submittedCard(
 /** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
-/** Codes that have a name and are no country. */
+/** Codes to which `Intl.DisplayNames` gives a name, but which are not countries. */
 const NO_COUNTRIES = ['ZZ', 'XA', 'XB', 'EU', 'EZ', 'UN', 'QO']
 let regions: Intl.DisplayNames | undefined
 
-/** A prefilled address as the form of the pages has it: where the country is missing or unknown, it is the United Kingdom. */
+/** A prefilled address as the form of the pages has it: a missing or unknown country becomes the United Kingdom. */
 export function withCountry({ country = '', ...address }: BillingAddress): BillingAddress {
   regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const code = country.toUpperCase()

@@ -4,11 +4,11 @@ import type { Ports } from '../core/ports.ts'
 import { type RecordEffects, recordEffectsOf } from '../platform/http/request-state.ts'
 import type { Deliveries } from './webhooks/deliver.ts'
 
-/** What every slice gets: the ports, the configuration, and the delivery of webhook messages. */
+/** Every slice gets these: the ports, the configuration, and the delivery of webhook messages. */
 export type Context = Ports & {
   config: Config
   deliveries: Deliveries
-  /** Of one request or action: receives the payment, and the events and messages that it caused, for the record. */
+  /** Notes for the record the payment of one request or action, and the events and messages that the request caused. */
   recordEffects?: RecordEffects | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What is refused of requests under /v1 before their fields are read, beside what the areas refuse. */
+/** Refuses requests under /v1 before their fields are read. The areas have further refusals. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../core/account.ts'
 import { type BodyCode, blocked, tooManyRequests } from '../core/errors.ts'
@@ -15,7 +15,7 @@ const kindOf = (url: string): string => {
   return /\/(capture|payments)\/?$/.exec(path)?.[1] ?? 'other'
 }
 
-/** Counts what happens in the present second, and forgets it with the next: an account has three counters at most. */
+/** Counts equal texts within the present second. The next second begins at 0. An account has at most three texts. */
 export function createCounts(now: () => MachineTime) {
   const counts = new Map<string, number>()
   let second = Number.NaN
@@ -29,19 +29,19 @@ export function createCounts(now: () => MachineTime) {
   }
 }
 
-/** Of POST /v1/auth the account is that of the token, and undefined for an unknown one. */
+/** For POST /v1/auth `account` is the account of the token: undefined if the token is unknown. */
 type Arrival = {
   request: FastifyRequest
   accepts: Accepts | undefined
   account?: Account | undefined
 }
 
-/** The error for a request before its fields are read. Without a function nothing more is looked at. */
+/** The error for a request before its fields are read. A behaviour without a function refuses nothing here. */
 export type Refusals = Decision<((arrival: Arrival) => Error | undefined) | undefined>
 
 export const FORBIDDEN = 'must not contain <, > or |'
 
-/** The JSON object in the body, as the behaviour of the account reads it. Otherwise as `jsonBody`. */
+/** As `jsonBody`, but under the behaviour of the account. Throws also if a text has characters that it blocks. */
 export function bodyOf(request: FastifyRequest, code: BodyCode, integers: readonly string[] = []) {
   const { behaviour } = request.account
   const body: Json = jsonBody(request, code, integers, otherBody[behaviour].read)
@@ -49,7 +49,7 @@ export function bodyOf(request: FastifyRequest, code: BodyCode, integers: readon
   return body
 }
 
-/** In the order of the firewall and then the rate limit. `now` is the machine's time. */
+/** The refusals of the firewall come before that of the rate limit. `now` is the machine's time. */
 export function createRefusals(now: () => MachineTime): Refusals {
   const count = createCounts(now)
   return {

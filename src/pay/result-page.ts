@@ -5,14 +5,14 @@ import { pageLinks } from './differences/reading.ts'
 
 type Page = Parameters<typeof pageLinks.specification.print>[0]
 
-/** Of agreements, refunds and disputes: pages of payments have no links to pages that do not exist. */
+/** For agreements, refunds and disputes. Payments do not use it: their links to pages that do not exist are absent. */
 export const shownPage = (page: Page, behaviour: Behaviour): Page =>
   pageLinks[behaviour].print({
     ...page,
     _links: { ...pageLinks[behaviour].toNoPage, ...page._links },
   })
 
-/** Without href where there is no such page. */
+/** The link has no href if there is no such page. */
 const link = object('PageLink', {}, anyLink.properties)
 const linksOfGovukPay = object(
   'ResultLinks',
@@ -20,6 +20,6 @@ const linksOfGovukPay = object(
   { prev_page: link, next_page: link },
 )
 
-/** Its schema. */
+/** The schema of a page of search results. */
 export const resultPage = (item: Titled, behaviour: Behaviour) =>
   behaviour === 'specification' ? pageSchema(item) : pageSchema(item, linksOfGovukPay)

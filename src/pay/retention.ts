@@ -22,14 +22,14 @@ export const paymentNotFound = (
  */
 export const DELETION_DELAY_MS = DAY
 
-/** The last results: under load dozens of reads share a millisecond. Without them benchmark P2 was some 8 % slower. */
+/** The last result: under load dozens of reads share a millisecond. Without this benchmark P2 was some 8 % slower. */
 const remembered = {
   specification: { now: Number.NaN, id: '' },
   'govuk-pay': { now: Number.NaN, id: '' },
 } satisfies Record<Behaviour, { now: number; id: string }>
 
 /**
- * The lowest identifier that a payment which still exists can have. Reads compare with it, so that payments go to
+ * The lowest identifier that a payment can have without being gone. Reads compare with it, so that a payment is gone to
  * the millisecond, whenever the sweep runs. The behaviour is that of the account, so that its lists and reads agree.
  */
 export function oldestKept(now: AccountTime, behaviour: Behaviour): string {
@@ -38,23 +38,23 @@ export function oldestKept(now: AccountTime, behaviour: Behaviour): string {
   return remembered[behaviour].id
 }
 
-/** Who reads, and when: for what depends on whether a payment is gone. */
+/** The account that reads, and its time: they decide whether a payment is gone. */
 export type Reading = { account: Pick<Account, 'behaviour'>; now: AccountTime }
 
 export const isGone = (payment_id: string, { account, now }: Reading): boolean =>
   payment_id < oldestKept(now, account.behaviour)
 
-/** A counter in payment_counts covers the identifiers that begin with the same characters, this many. */
+/** Identifiers whose first characters are the same share a counter in payment_counts: this many characters. */
 export const COUNTER_PREFIX = 5
 
 /**
- * The beginning of the lowest identifiers whose payments are not to be deleted yet: those of whole counters, so that a
- * counter goes with all that it counts. Otherwise totals would be wrong once a clock that was ahead is set right.
+ * The beginning of the lowest identifiers whose payments stay. A counter is deleted together with all payments that it
+ * counts: otherwise totals would be wrong once a clock that was ahead is set right.
  */
 const oldestStored = (now: number, behaviour: Behaviour): string =>
   idFloor(now - keptFor[behaviour] - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
-/** Tables whose rows are deleted with their payment, each with the columns that choose rows to delete. The payment is last. */
+/** Tables whose rows are deleted with their payment, and the columns by which rows are chosen. The payment is last. */
 export const PAYMENT_TABLES = {
   // A payment may have as many refunds as it has pence.
   refunds: 'payment_id, refund_id',
@@ -62,14 +62,14 @@ export const PAYMENT_TABLES = {
   payments: 'payment_id',
 }
 
-/** Rooms whose clock is behind the machine's, or whose payments are kept for longer: each is swept by itself. The room of an ended account is empty. */
+/** Rooms to sweep one by one: the clock is behind the machine's, or payments stay longer. Ended accounts have none. */
 export const APART = `select room from accounts where ended = 0
   and (frozen_at is not null or clock_offset < 0 or behaviour <> 'specification')`
 
-/** Rooms that one look finds. */
+/** The most rooms that one query returns. */
 const ROOMS_AT_ONCE = 200
 
-/** The rooms with payments, each with its oldest counter. It skips from room to room in the key of the counters. */
+/** The rooms with payments, each with its oldest counter. The query skips from room to room in the counters' key. */
 const ROOMS = `with recursive counted (counted_room, number) as (
     select min(account), 1 from payment_counts where account > $1
     union all
@@ -82,9 +82,9 @@ const ROOMS = `with recursive counted (counted_room, number) as (
 type CountedRoom = { counted_room: string; first: string } & (Account | { name: null })
 
 /**
- * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
- * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time: a clock that
- * is ahead deletes nothing earlier.
+ * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted.
+ * A message that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's
+ * time: an account's clock that is ahead deletes nothing earlier.
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const time = createTime(() => now)
@@ -102,7 +102,7 @@ export async function sweep(database: Database, now: MachineTime, stop?: AbortSi
   }
 }
 
-/** `values`: an identifier, and the room: its rows of payments below that are deleted. */
+/** Deletes the rows of the room's payments whose identifiers are below `before`. */
 async function sweepRoom(
   database: Database,
   values: [before: string, room: string],
@@ -121,7 +121,7 @@ async function sweepRoom(
     `update webhook_messages set body = null,
        status = case when status = 'PENDING' then 'FAILED' else status end
      where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
-    // Last: the next sweep finds what an end of the process left by the counters.
+    // Last, because by the counters the next sweep finds the rows that an end of the process left.
     `delete from payment_counts where bucket < $1 and account = $2
        and coalesce(${first.join(', ')}) is null`,
   ]

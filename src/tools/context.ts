@@ -5,20 +5,20 @@ import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/recorder.ts'
 import type { Watch } from './watch.ts'
 
-/** What every tool gets beside what the slices get. */
+/** Every tool gets these in addition to the context of the slices. */
 export type ToolContext = Context & {
-  /** Wake requests of this process that wait. */
+  /** Wake the waiting requests of this process. */
   signals: Signals
-  /** Wakes them when another process has written. */
+  /** Wakes waiting requests when another process has written. */
   watch: Watch
-  /** undefined where nothing is recorded. */
+  /** undefined if nothing is recorded. */
   recorder: Recorder | undefined
-  /** For long work of an account, such as reading its record: few at once, and together what has the same address. */
+  /** Runs long work of an account, such as reading its record: little at once, and once for requests of one address. */
   reading: Reading
-  /** For looks of an account's listeners, one at a time: 200 that look would take all connections to the database. */
+  /** Lets the listeners of an account query one at a time: 200 at once would take all connections to the database. */
   listening: TakeSlot
-  /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */
+  /** The number of requests to this instance without a known key in the last `MINUTES`. They belong to no account. */
   refusedKeys: () => number
-  /** Receives what went wrong in the check, which then says less: the error of a rule, or of a row that it could not read. */
+  /** Receives errors in the check, which then says less: the error of a rule, or of a row that it could not read. */
   onRuleFault: (error: unknown) => void
 }

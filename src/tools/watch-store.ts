@@ -1,10 +1,10 @@
-/** The queries of `watch.ts`. Each has a place for every room, or key, of which it is asked. */
+/** The queries of `watch.ts`. Each has a parameter for every room, or key, in `part`. */
 
 const places = (part: string[], first: number): string =>
   part.map((_, i) => `$${i + first}`).join(', ')
 
 /**
- * Per room what changes whenever something does: its exchanges since $1, and since $2, from which the next look counts,
+ * Values that change with each change of a room: its exchanges since $1, and since $2, from which the next look counts,
  * and its messages that are being sent, because the request that caused them is recorded after them.
  */
 export const markersOf = (part: string[]): string =>
@@ -17,7 +17,7 @@ export const markersOf = (part: string[]): string =>
    from accounts left join exchanges on exchanges.account = room and exchange_id >= $1
    where room in (${places(part, 3)}) and ended = 0 group by room`
 
-/** Attempts that can be taken at $1, those that are answered, and listeners that do not count as connected after $2. */
+/** Attempts that can be taken at $1, attempts with an answer, and listeners that are not connected after $2. */
 export const listenersOf = (part: string[]): string =>
   `select case when answer is null then 'attempt' else 'answer' end as kind, webhook_id, attempt_id
    from listener_attempts where account in (${places(part, 3)})

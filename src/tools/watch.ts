@@ -1,6 +1,6 @@
 /**
- * Sees what other processes have written, for everybody who waits in this one: one look for all of them, with a query for
- * every 64 accounts. It only sets signals. What this process writes sets its signals itself, at once.
+ * Notices the writes of other processes, for all requests that wait in this process: one look for all, with a query for
+ * every 64 accounts. It only sets signals. The writes of this process set their signals themselves, at once.
  */
 import { padded } from '../core/gather.ts'
 import { idFloor } from '../core/ids.ts'
@@ -21,21 +21,21 @@ import { listenersOf, livingKeysOf, markersOf } from './watch-store.ts'
 /** Milliseconds between two looks. */
 const EVERY = 1_000
 /**
- * The same for ten seconds after another instance was noticed, and while an attempt waits for a listener that is not here:
- * it passes two instances within its two seconds.
+ * The same for ten seconds after another instance was noticed, and while an attempt waits for a listener at another
+ * instance: the attempt has to pass both instances within its two seconds.
  */
 const EVERY_BESIDE_OTHERS = 50
 const BESIDE_OTHERS = 10_000
 
-/** Rooms, or keys, of one query: as many as `padded` takes. */
+/** The most rooms, or keys, of one query: as many as `padded` takes. */
 const AT_ONCE = 64
 
-/** What somebody waits for. */
+/** The things for which a request waits. */
 type Watched = {
   room: string
-  /** Also for its listeners. */
+  /** Whether it also waits for the listeners of the room. */
   listens?: boolean
-  /** The attempt of which the answer is waited for, and whether its listener is at another instance. */
+  /** The attempt whose answer is waited for, and whether its listener is at another instance. */
   attempt_id?: string
   isElsewhere?: boolean
   /** The key that must not be revoked. */
@@ -54,7 +54,7 @@ export function createWatch(ports: WatchPorts) {
   let due = Infinity
   let timer: NodeJS.Timeout | undefined
 
-  /** Another instance has written what is waited for here. */
+  /** Notes that another instance has written something for which a request waits here. */
   function notice(): void {
     othersSeen = performance.now()
   }
@@ -71,7 +71,7 @@ export function createWatch(ports: WatchPorts) {
   }
 
   async function look(): Promise<void> {
-    // Nobody schedules another one meanwhile.
+    // So that nobody schedules another look meanwhile.
     due = 0
     try {
       await rooms.look()
@@ -96,7 +96,7 @@ export function createWatch(ports: WatchPorts) {
   }
 
   return {
-    /** Looks for this too, until the result is called. */
+    /** Looks for these things too, until the returned function is called. */
     join({ room, listens, attempt_id, isElsewhere, key_id }: Watched): () => void {
       const leave = [
         rooms.join(room),
@@ -113,12 +113,12 @@ export function createWatch(ports: WatchPorts) {
   }
 }
 
-/** The rooms that are waited for, with what the latest look found of each. */
+/** The rooms for which requests wait, each with a marker of what the latest look found. */
 function createRooms({ database, time, signals }: WatchPorts, notice: () => void) {
   const rooms = bag()
   let markers = new Map<string, string>()
   let from = ''
-  /** Rooms of which this process has set the signal since the latest look, and those that had changed without. */
+  /** Rooms whose signal this process has set since the latest look, and rooms that had changed without a signal. */
   let touched = new Set<string>()
   let suspects = new Set<string>()
   let isLooking = false
@@ -132,7 +132,7 @@ function createRooms({ database, time, signals }: WatchPorts, notice: () => void
       if (markers.get(room) !== `${seen} ${pending}`) changed.push(room)
     }
     isLooking = true
-    // Without a marker it may have changed since somebody began to wait.
+    // A room without a marker may have changed since a request began to wait.
     for (const room of changed) signals.set(changedIn(room))
     isLooking = false
     for (const room of part) if (!found.has(room)) signals.set(ended(room))
@@ -150,7 +150,7 @@ function createRooms({ database, time, signals }: WatchPorts, notice: () => void
       }
     },
     async look(): Promise<void> {
-      // Its signal may have come after the look that saw the change.
+      // The signal of a room may have come after the look that saw the change.
       if ([...suspects].some(room => !touched.has(room))) notice()
       const own = touched
       touched = new Set()
@@ -172,7 +172,7 @@ async function lookAtKeys({ database, signals }: WatchPorts, part: string[]): Pr
   for (const key_id of part) if (!living.has(key_id)) signals.set(revoked(key_id))
 }
 
-/** How often each is waited for. */
+/** The number of requests that wait for each name. */
 type Bag = Map<string, number>
 const bag = (): Bag => new Map()
 

@@ -3,7 +3,7 @@ import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
 import { cancellableAgreements, setUpAgain } from '../differences/agreements.ts'
 
-/** Specification, *States and transitions*, *Agreement*. One becomes inactive by a decline that may not be tried again: see `deactivate`. */
+/** Specification, *States and transitions*, *Agreement*. A decline with can_retry false makes an agreement inactive. */
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const
 export type AgreementStatus = (typeof agreementStatuses)[number]
 
@@ -27,11 +27,11 @@ export const makeAgreement = (
   fields: NewAgreement,
 ): Agreement => ({ agreement_id, room, version: 1, status: 'created', ...fields })
 
-/** Whether a payment may set it up: for the first time, or with another card. */
+/** Whether a payment may set up the agreement, for the first time or with another card. */
 export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>, behaviour: Behaviour): boolean =>
   status !== 'cancelled' || setUpAgain[behaviour] === 'possible'
 
-/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile, and stays so. */
+/** The agreement after the payment that sets it up was authorised; undefined if a cancel came first and is final. */
 export function activate(
   agreement: Agreement,
   card: CardDetails,
@@ -44,13 +44,13 @@ export function activate(
   return { ...kept, version, status: 'active', instrument: { at: now, card } }
 }
 
-/** After a payment that may not be tried again; undefined unless it is active. */
+/** The agreement after a decline with can_retry false; undefined unless it was active. */
 export function deactivate(agreement: Agreement): Agreement | undefined {
   if (agreement.status !== 'active') return undefined
   return { ...agreement, version: agreement.version + 1, status: 'inactive' }
 }
 
-/** undefined when its status does not allow it. The payment instrument is kept. */
+/** undefined if the status does not allow a cancel. The payment instrument is kept. */
 export function cancel(
   agreement: Agreement,
   now: AccountTime,

@@ -13,7 +13,7 @@ export async function createAgreement(context: Context, account: Account, fields
   return agreement
 }
 
-/** Throws an ApiError if the account has no such agreement, or its status does not allow it. */
+/** Throws an ApiError if the account has no such agreement, or its status does not allow a cancel. */
 export async function cancelAgreement(context: Context, account: Account, agreement_id: string) {
   const { database, time, recordEffects } = context
   await untilWritten(async () => {

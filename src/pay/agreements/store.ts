@@ -37,7 +37,7 @@ export function insertAgreement(agreement: Agreement): Statement {
 export const findAgreement = (database: Database, room: string, agreement_id: string) =>
   findOne(database, agreementRows, where('agreement_id = ? and account = ?', agreement_id, room))
 
-/** undefined where it has none. */
+/** undefined if there is no such agreement, or if it has no card. */
 export const cardOfAgreement = async (database: Database, room: string, agreement_id = '') =>
   (await findAgreement(database, room, agreement_id))?.instrument?.card
 

@@ -87,7 +87,7 @@ type ShownAgreement = Omit<FromSchema<typeof agreement>, 'payment_instrument'> &
   payment_instrument?: { type: 'card'; created_date: string }
 }
 
-/** As the behaviour of its account shows it; `agreementIn` has the schemas. */
+/** The agreement as the behaviour of its account shows it. `agreementIn` has the schemas. */
 export function presentAgreement(agreement: Agreement, behaviour: Behaviour): ShownAgreement {
   const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
   return {

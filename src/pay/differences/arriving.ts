@@ -1,4 +1,4 @@
-/** Differences before the fields of a request are read. */
+/** Differences in the treatment of a request before its fields are read. */
 import { isForm } from '../../platform/http/body.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { CARDS, difference } from './difference.ts'
@@ -86,7 +86,7 @@ export const takesCardForms = difference<boolean>({
   decides: { specification: true, 'govuk-pay': false },
 })
 
-/** The most POSTs of an account in a whole second of the machine's clock: creates, captures, and others, each by itself. */
+/** The most POSTs of an account in a second of the machine's clock: creates, captures and others count separately. */
 export const postsASecond = difference<number>({
   subject: 'Rate limits',
   specification: 'None',

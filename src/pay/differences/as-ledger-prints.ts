@@ -4,7 +4,7 @@ import { cardFields, withNulls } from './values.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a payment that this service has printed, under either behaviour.
 type Resource = any
 
-/** Fields of a payment that its ledger knows, except those that this file adds. */
+/** Fields of a payment that the ledger of GOV.UK Pay knows, except the fields that this file adds. */
 const FIELDS = [
   'payment_id',
   'amount',
@@ -23,7 +23,7 @@ const FIELDS = [
 /** Fields of an address, which are null if they are not known. */
 const ADDRESS_FIELDS = ['line1', 'line2', 'postcode', 'city', 'country'] as const
 
-/** The states that its ledger names in another way. It knows both kinds of cancel by one name, and so by one code. */
+/** The states that the ledger names differently. Both kinds of cancel have one name there, and so one code. */
 const STATES: Record<string, { status: string; code?: string; message?: string }> = {
   P0010: { status: 'declined' },
   P0020: { status: 'timedout' },
@@ -31,7 +31,7 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
   P0040: { status: 'cancelled', code: 'P0030', message: 'Payment was cancelled by the user' },
 }
 
-/** Orders fields as its database does: shorter names first, and those of one length by their bytes. */
+/** Orders fields as the ledger's database does: shorter names first, names of equal length by their bytes. */
 function stored(value: Resource): Resource {
   if (typeof value !== 'object' || value === null) return value
   const length = (name: string) => Buffer.byteLength(name)

@@ -13,7 +13,7 @@ const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expi
 /** The fields of POST /v1/auth. */
 export type CardAuthorisation = Record<(typeof FIELDS)[number], string>
 
-/** The error for the fields beyond those that the specification finds. `now` in milliseconds. */
+/** An error in the fields for which the specification does not look. `now` in milliseconds. */
 export const cardMistake = difference<
   (card: CardAuthorisation, now: number) => ApiError | undefined
 >({
@@ -139,7 +139,7 @@ export const cardOutcome = difference<(number: string) => CardOutcome>({
   },
 })
 
-/** The code of a fault before the card reaches the payment provider: only a plan makes one. */
+/** The code of a fault before the card reaches the payment provider. Only a plan makes such a fault. */
 export const cardFault = difference<Code>({
   subject: 'A fault of `POST /v1/auth` before the card is processed',
   specification: '500 P0050, as of a card that cannot be processed',
@@ -149,7 +149,7 @@ export const cardFault = difference<Code>({
   decides: { specification: 'P0050', 'govuk-pay': 'P0198' },
 })
 
-/** The error for a payment that waits for a card no longer; undefined where the token stays as if it were unknown. */
+/** The error for a payment that no longer waits for a card; undefined if its token counts as unknown. */
 export const endedPayment = difference<((isRefused: boolean) => ApiError) | undefined>({
   subject: 'The token of a payment that was cancelled or has expired',
   specification: '400 P1211, as often as it is used',
@@ -165,7 +165,7 @@ export const endedPayment = difference<((isRefused: boolean) => ApiError) | unde
   },
 })
 
-/** Cards that may be debit or credit cards. */
+/** Whether this is the number of a test card that may be a debit or a credit card. */
 export const cardTypeUnknown = difference<(number: string) => boolean>({
   subject: 'The `card_type` of test cards that are debit or credit cards',
   specification: 'credit',

@@ -25,7 +25,7 @@ export const leastAmount = difference({
   decides: { specification: 0, 'govuk-pay': 1 },
 })
 
-/** Whether a return_url of a host that is listed, or is not, may be http. */
+/** Whether a return_url may be http. `isListed`: its host is in FARTHING_RETURN_HOSTS. */
 export const plainHttp = difference<(isListed: boolean) => boolean>({
   subject: 'http in return_url',
   specification: 'Only hosts of FARTHING_RETURN_HOSTS may have it, others are 422 P0102',
@@ -35,7 +35,7 @@ export const plainHttp = difference<(isListed: boolean) => boolean>({
   decides: { specification: isListed => isListed, 'govuk-pay': () => true },
 })
 
-/** The rule that a return_url breaks, after "return_url"; undefined for none. */
+/** The rule that a return_url breaks, in words that follow "return_url"; undefined if it breaks none. */
 export const returnAddress = difference<(url: string) => string | undefined>({
   subject: 'The address in return_url',
   specification: 'Any host and any path that a URL can have',
@@ -73,7 +73,7 @@ export const blankReturnUrl = difference<(url: string) => boolean>({
   decides: { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
 })
 
-/** Whether blank texts in prefilled details are values. */
+/** Whether blank texts in prefilled details are kept as values. */
 export const keepsBlankPrefilled = difference<boolean>({
   subject: 'Blank texts in prefilled_cardholder_details',
   specification: 'They count as left out',
@@ -86,7 +86,7 @@ export const keepsBlankPrefilled = difference<boolean>({
 
 const MOST_DIGITS = 10
 
-/** A line of a billing address, or the name on a card, as it is kept. */
+/** A line of a billing address, or the name on a card, as it is stored. */
 export const keptText = difference<(text: string) => string>({
   subject: 'Many digits in a billing address or in the name on a card',
   specification: 'They are kept',
@@ -179,7 +179,7 @@ export const checksMetadataFirst = difference<boolean>({
   decides: { specification: false, 'govuk-pay': true },
 })
 
-/** The status for an `internal.source` that is refused; undefined for one that is not. */
+/** The status of the error for an `internal.source`; undefined if it is accepted. */
 export const refusedSource = difference<(source: unknown) => 400 | 422 | undefined>({
   subject: 'The field `internal.source`, which is not documented',
   specification: 'It is ignored, as any unknown field',
@@ -200,7 +200,7 @@ export const refusedSource = difference<(source: unknown) => 400 | 422 | undefin
 const TAKEN_SOURCES = ['CARD_PAYMENT_LINK', 'CARD_AGENT_INITIATED_MOTO']
 const OTHER_SOURCES = ['CARD_API', 'CARD_EXTERNAL_TELEPHONE']
 
-/** Whether agreement mode without agreement_id is refused at once. If not, return_url and Idempotency-Key come first. */
+/** Whether agreement mode without agreement_id is refused before return_url and Idempotency-Key are checked. */
 export const readsAgreementFirst = difference<boolean>({
   subject: 'agreement mode without `agreement_id`',
   specification: 'It is refused while the fields are read, in their order',

@@ -10,7 +10,7 @@ export type Decision<Value> = Readonly<Record<Behaviour, Value>>
 
 /** A request under /v1 and its answer, or a message and the answer of its receiver. */
 export type Asked = {
-  /** For a message its event type. */
+  /** The operationId of the request, or the event type of the message. */
   operation: string
   method: string
   url: string
@@ -26,11 +26,11 @@ export type Asked = {
   refusal: { code: string; message: string } | undefined
   /** The body of the answer; '' without one. */
   response: string
-  /** When it began, in milliseconds. */
+  /** When the request began, in milliseconds. */
   began: number
-  /** Milliseconds of the account's time since its payment became success; NaN if it has not. */
+  /** Milliseconds of the account's time since the payment became success; NaN if it did not. */
   sinceSuccess: number
-  /** The status of the agreement that it used or cancelled. */
+  /** The status of the agreement that the request used or cancelled. */
   agreement?: string
 }
 
@@ -46,11 +46,11 @@ export type DifferenceRule<Value> = {
   id: string
   level: Level
   advice: string
-  /** Whether refused requests count. For other rules, production refuses a request that was accepted here. */
+  /** Requests that were refused here count too. Without it only accepted ones do, which production would refuse. */
   whenever?: true
   /**
-   * Operations with requests or messages that could break it, and the sentence without any. Default: only those that
-   * do.
+   * Operations whose requests or messages could break the rule, and the sentence if there were none. Default: only
+   * requests or messages that do break it.
    */
   among: {
     operation?: string | RegExp
@@ -58,7 +58,7 @@ export type DifferenceRule<Value> = {
     messages?: true
     lacking: string
   }
-  /** The effect of the decision on a request: equal for all decisions where the rule does not apply. */
+  /** The effect of the decision on a request. It is equal for all decisions if the rule does not apply. */
   answer(decided: Value, asked: Asked): string | boolean | undefined
 }
 
@@ -71,8 +71,8 @@ type About<Value> = {
   /** File and line in its public source, or page and heading of its documentation. */
   source: string
   /**
-   * Absent where only the shape of answers differs, or where `noRule` says why no request decides it, or which other
-   * rule does, such as P13.
+   * Absent if only the shape of answers differs, or if `noRule` is there: the reason why no request shows the
+   * difference, or the rule that finds it, such as P13.
    */
   rule?: DifferenceRule<Value>
   noRule?: string
@@ -102,13 +102,13 @@ export const WEB = {
   lacking: 'No payment was created with a return_url.',
 } as const
 
-/** The behaviour of accounts, for documents. */
+/** The sentence about accounts of this behaviour, for documents. */
 export const wordsOf = (
   { about }: { about: Pick<About<never>, 'specification' | 'govukPay'> },
   behaviour: Behaviour,
 ): string => `${behaviour === 'specification' ? about.specification : about.govukPay}.`
 
-/** Whether production would answer otherwise than an account of this behaviour does. */
+/** Whether production would answer differently from an account of this behaviour. */
 export function differs(difference: Difference, behaviour: Behaviour, asked: Asked): boolean {
   const { rule } = difference.about
   if (!rule || !(rule.whenever || isSuccess(asked.status))) return false

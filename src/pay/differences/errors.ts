@@ -39,7 +39,7 @@ export const largestInteger = difference<number>({
 /** How the first token of JSON begins. */
 const JSON_BEGINS = /^\s*(?:[{["]|-?\d|(?:true|false|null)\b)/
 
-/** A body without any bytes, as a chunked one can be, counts as none. */
+/** A body without any bytes, which a chunked request can have, counts as no body. */
 const unreadable = (text: string): Error =>
   text === '' ? blocked('must have a body') : unprocessed()
 
@@ -109,7 +109,7 @@ export const unknownRefunded = difference<(isExpected: boolean) => 'P0200' | 'P0
   },
 })
 
-/** The pence in refund_amount_available; undefined for what is refused. */
+/** The pence in refund_amount_available; undefined for a value that is refused. */
 export const expectedAmount = difference<(value: unknown) => number | undefined>({
   subject: 'A `refund_amount_available` that is no whole number',
   specification: '400 P0602, but for text of digits',

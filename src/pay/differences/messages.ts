@@ -53,7 +53,7 @@ const CANCELLED: EventType = 'card_payment_cancelled'
 
 type Move = { from: string; to: string; code?: string | undefined }
 
-/** The event types of a move of a payment from one status to another. A later capture has card_payment_captured. */
+/** The event types of a payment's move from one status to another. A later capture sends card_payment_captured. */
 export const eventsOfMove = difference<(move: Move) => EventType[]>({
   subject: 'The messages about a payment',
   specification:
@@ -138,9 +138,9 @@ type Attempts = {
   most: number
   /** Milliseconds until the response of each address must begin. */
   timeout: number
-  /** Milliseconds after each failure, in the account's time; empty: at once. */
+  /** Milliseconds from each failure to the next attempt, in the account's time. Empty: at once. */
   delays: readonly number[]
-  /** Milliseconds from the change to the first attempt, in the machine's time; undefined: the request waits for it. */
+  /** Milliseconds from the change to the first attempt, in the machine's time. Undefined: the request waits for it. */
   first: number | undefined
   when: string
   words: string
@@ -177,7 +177,7 @@ export const attempts = difference<Attempts>({
   },
 })
 
-/** Within an attempt. */
+/** The redirects that an attempt follows, and the requests that it repeats. */
 export const following = difference<{ redirects?: Redirects; repeats?: Repeats }>({
   subject: 'A receiver that redirects, or answers 429 or 503',
   specification: 'The attempt has failed',

@@ -86,7 +86,7 @@ export const settlementOfOpenDisputes = difference<object>({
 
 type ShownCard = { card: CardDetails | undefined; prefilled: Prefilled | undefined }
 
-/** An object of the known parts; null if there is none. */
+/** An object with the known parts of an address; null if no part is known. */
 function knownParts(address: BillingAddress = {}): BillingAddress | null {
   const known = Object.entries(address).filter(([, part]) => part !== '')
   return known.length > 0 ? Object.fromEntries(known) : null

@@ -1,9 +1,9 @@
-/** Which addresses GOV.UK Pay takes as return_url: the steps of the validator that it uses, with its list of top-level domains. */
+/** Whether GOV.UK Pay accepts a return_url, by the steps of its validator and with the same top-level domains. */
 import { isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { isTopLevelDomain } from './top-level-domains.ts'
 
-/** The characters that java.net.URI takes nowhere: controls, white space and what must be percent-encoded. */
+/** The characters that java.net.URI accepts nowhere: controls, white space, and those that must be percent-encoded. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
 const NOWHERE = /[\u0000-\u0020\u007f-\u00a0\s"<>\\^`{|}]/
 const BAD_ESCAPE = /%(?![\da-f]{2})/i
@@ -38,7 +38,7 @@ function isHost(host: string): boolean {
   )
 }
 
-/** Of version 4, without leading zeros. */
+/** Whether the host is an IPv4 address without leading zeros. */
 const isAddress = (host: string): boolean =>
   host.split('.').length === 4 &&
   host.split('.').every(part => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)

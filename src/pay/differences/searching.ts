@@ -46,7 +46,7 @@ export const findsFromDate = difference<boolean>({
   decides: { specification: true, 'govuk-pay': false },
 })
 
-/** The most agreements on a page, where that is less than display_size can ask for. It is the default too. */
+/** The most agreements on a page, and the default; undefined if the limits of display_size apply. */
 export const mostAgreements = difference<number | undefined>({
   subject: 'The most agreements on a page',
   specification: '500',

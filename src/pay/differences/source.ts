@@ -1,4 +1,4 @@
-/** Where a fact about GOV.UK Pay stands in its public source or its documentation, as of November 2026. */
+/** The addresses of facts about GOV.UK Pay in its public source and its documentation, as of November 2026. */
 
 const MAIN = 'src/main/java/uk/gov/pay'
 const code = {
@@ -14,7 +14,7 @@ const code = {
     'pay-java-commons/blob/dafd42a/model-dropwizard-5/src/main/java/uk/gov/service/payments/commons',
 }
 
-/** `lines`: 12 or 12-20. */
+/** `lines` is a line or a range, such as 12 or 12-20. */
 export const inCode = (repository: keyof typeof code, file: string, lines: string): string =>
   `https://github.com/alphagov/${code[repository]}/${file}#L${lines.replace('-', '-L')}`
 

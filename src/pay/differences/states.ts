@@ -58,7 +58,7 @@ export const cardStarts = difference({
   decides: { specification: true, 'govuk-pay': false },
 })
 
-/** Milliseconds from success to the capture. Its length is Farthing’s: GOV.UK Pay reads a queue every second. */
+/** Milliseconds from success to the capture. Farthing chose the number: GOV.UK Pay reads a queue every second. */
 export const captureDelay = difference({
   subject: 'The capture',
   specification: 'A payment is captured as it becomes success',
@@ -117,7 +117,7 @@ export const refundMessage = difference<'when it is made' | 'at its end'>({
   decides: { specification: 'when it is made', 'govuk-pay': 'at its end' },
 })
 
-/** Milliseconds after its creation. */
+/** Milliseconds for which a payment is kept after its creation. */
 export const keptFor = difference({
   subject: 'How long a payment can be read',
   specification: '7 days',

@@ -1,4 +1,4 @@
-/** Those that the validator of GOV.UK Pay knows: of Commons Validator 1.11.0, and `internal` and `local`. */
+/** The top-level domains of GOV.UK Pay's validator: those of Commons Validator 1.11.0, and `internal` and `local`. */
 const NAMES = `
   aaa aarp abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant accountants aco actor ad ads adult ae aeg aero aetna af afl africa ag
   agakhan agency ai aig airbus airforce airtel akdn al alibaba alipay allfinanz allstate ally alsace alstom am amazon americanexpress americanfamily amex amfam

@@ -1,8 +1,8 @@
-/** Values that GOV.UK Pay takes, those that it refuses, and those that it prints as null. */
+/** Values that GOV.UK Pay accepts, refuses or prints as null. */
 import { HOUR } from '../../core/time.ts'
 import { submittedCard } from '../card.ts'
 
-/** The texts in a JSON value, the names of its fields included. It may be nested deeper than functions can call. */
+/** The texts in a JSON value, with the names of its fields. Not recursive: it can be nested too deep for the stack. */
 export function textsIn(value: unknown): string[] {
   const left = [value]
   for (const part of left)
@@ -11,7 +11,7 @@ export function textsIn(value: unknown): string[] {
   return left.filter(part => typeof part === 'string')
 }
 
-/** A weight of 0 takes a media type out. */
+/** A weight of 0 excludes a media type. */
 export const takesJson = (accept = ''): boolean =>
   accept.trim() === '' ||
   accept
@@ -36,7 +36,7 @@ export const hasCheckDigit = (number: string): boolean =>
 export const isOfKnownBrand = (number: string): boolean =>
   submittedCard(number, '', '').card_brand !== undefined
 
-/** MM/YY is over half a day after its month. `now` in milliseconds. */
+/** A date MM/YY is over 12 hours after the end of its month. `now` in milliseconds. */
 export function isExpired(expiry_date: string, now: number): boolean {
   const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
   return Date.UTC(2000 + year, month, 1) + 12 * HOUR <= now
@@ -46,7 +46,7 @@ const INTEGER = /^[+-]?\d+$/
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const LARGEST_INTEGER = 2_147_483_647
 
-/** A JSON value as the library of GOV.UK Pay reads an integer: 0 for a value that is none. */
+/** The integer that the library of GOV.UK Pay reads from a JSON value: 0 for a value that is no number. */
 export function asInteger(value: unknown): number {
   if (typeof value === 'number') return Math.trunc(value)
   if (typeof value === 'boolean') return Number(value)
@@ -55,14 +55,14 @@ export function asInteger(value: unknown): number {
   return DECIMAL.test(text) ? Math.trunc(Number(text)) : 0
 }
 
-/** Whether `textsIn` its fields could have one of <, >, |, " and \. In JSON the last two, and \u003c, have a backslash. */
+/** Whether a text of the request could have <, >, |, " or \. In JSON " and \ have a backslash, as has \u003c for <. */
 export const mayHold = ({ query, text }: { query: URLSearchParams; text: string }): boolean =>
   query.size > 0 || /[<>|\\%]/.test(text)
 
 /** resource_type of a message: see `messageHead`. */
 export const typeOfResource = { specification: 'payment', 'govuk-pay': 'PAYMENT' } as const
 
-/** The fields of card_details that GOV.UK Pay always prints, null where they are not known. */
+/** The fields of card_details that GOV.UK Pay always prints, as null if they are not known. */
 export const cardFields = [
   'last_digits_card_number',
   'first_digits_card_number',
@@ -78,12 +78,12 @@ export const withNulls = <Name extends string>(
   known: Partial<Record<Name, unknown>>,
 ) => Object.fromEntries(names.map(name => [name, known[name] ?? null]))
 
-/** Scheme and host of the pages. */
+/** Finds scheme and host of the hosted pages in a response. */
 const PAYMENT_PAGE = /"next_url":\{"href":"(https?:\/\/(?:\[[^\]"]*\]|[^/:"]+))/
 
 /**
- * Whether a browser sends each cookie of a site back there from the payment's pages. Cookies ignore the port, so it may
- * differ. Hosts of one domain are one site too; only a list of all public suffixes tells which.
+ * Whether return_url is at the host of the payment's pages. A browser then sends it every cookie, whatever the port.
+ * Other hosts of its domain are the same site too, but only a list of all public suffixes tells which hosts those are.
  */
 export function isOfPages({ return_url }: { return_url?: unknown }, response: string): boolean {
   const site = PAYMENT_PAGE.exec(response)?.[1]

@@ -35,7 +35,7 @@ export const dispute = object(
   },
 )
 
-/** As `pageLinks` decides. */
+/** The schema of a page of disputes, with the links that `pageLinks` decides. */
 export function disputesPage(behaviour: Behaviour) {
   const { required, ...page } = resultPage(dispute, behaviour)
   const { _links, ...others } = page.properties

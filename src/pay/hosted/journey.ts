@@ -32,10 +32,10 @@ import {
   type Site,
 } from './pages.ts'
 
-/** Whoever has the token of a web payment: it alone authorises every step. */
+/** A holder of a web payment's token. The token alone authorises every step. */
 type TokenHolder = { context: Context; token: string }
 
-/** One request of a journey. The token alone authorises it. */
+/** One request of a journey. */
 export type JourneyStep = Site &
   TokenHolder & {
     /** The token came in a form. It must not appear in an address, so the next forms carry it. */
@@ -53,7 +53,7 @@ export type PageOrRedirect =
   | { location: string }
   | undefined
 
-/** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */
+/** With `starts` a created payment becomes started. If a plan has set its scenario, that is carried out instead. */
 export async function showDetails(visit: JourneyStep, { starts }: { starts: boolean }) {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   const isPlanned = payment && planOf(visit.context, payment).scenario
@@ -72,7 +72,7 @@ export async function choose(visit: JourneyStep, form: URLSearchParams): Promise
   return unlessOver(visit, result?.payment, payment => toConfirm(visit, payment))
 }
 
-/** Does what the forms would do, and returns what the last of them would return. */
+/** Moves the payment as the forms would, and returns the page or redirect of the last form. */
 async function carryOutPlan(visit: JourneyStep): Promise<PageOrRedirect> {
   const found = await findByPageToken(visit)
   if (!found) return undefined
@@ -117,8 +117,8 @@ const endOf = (visit: JourneyStep, payment: Payment): PageOrRedirect => ({
 })
 
 /**
- * The way back to the service for a refused request; undefined without a payment, or if it cannot be read: that fault
- * must not replace the one that is reported.
+ * The way back to the service for a refused request. Undefined if there is no payment, or if reading it fails: that
+ * fault must not replace the error that is reported.
  */
 export async function findWayBack(holder: TokenHolder): Promise<ReturnLink | undefined> {
   const found = await findByPageToken(holder).catch(() => undefined)
@@ -147,7 +147,7 @@ async function find(visit: JourneyStep): Promise<Payment | undefined> {
   return (await findByPageToken(visit))?.payment
 }
 
-/** Whether its user has something left to do on the pages. */
+/** Whether the user has something left to do on the pages. */
 const isOnPages = (payment: Payment): boolean =>
   isPayable(statusOf(payment)) || allows(payment, 'confirm')
 
@@ -157,13 +157,13 @@ const unlessOver = async (
   show: (payment: Payment) => PageOrRedirect | Promise<PageOrRedirect>,
 ): Promise<PageOrRedirect> => payment && (isOnPages(payment) ? show(payment) : over(visit, payment))
 
-/** What every page does once the payment is finished or capturable (Specification, *States and transitions*). */
+/** The response of every page once the payment is finished or capturable (Specification, *States and transitions*). */
 const over = (visit: JourneyStep, payment: Payment): PageOrRedirect =>
   endedPage[behaviourOf(payment)] === 'redirect' ? leave(payment) : endOf(visit, payment)
 
 const leave = (payment: Payment): PageOrRedirect => ({ location: wayBack(payment).returnUrl })
 
-/** The page to which next_url leads: a payment whose card is authorised has only to be confirmed. */
+/** The page to which next_url leads. If the card is authorised, only the confirmation is left. */
 function nextPage(visit: JourneyStep, payment: Payment, error = false) {
   return isPayable(statusOf(payment)) ? details(visit, payment, error) : toConfirm(visit, payment)
 }
@@ -189,7 +189,7 @@ async function confirmation(visit: JourneyStep, payment: Payment): Promise<PageO
 
 const isToHttp = (payment: Payment): boolean => plainHttp[behaviourOf(payment)](false)
 
-/** With the description of the agreement that the payment sets up: its user must know that the card is kept. */
+/** Includes the description of the agreement that the payment sets up: the user must know that the card is kept. */
 async function summaryOf({ context }: JourneyStep, { given, room }: Payment) {
   const { prefilled, set_up_agreement: id } = given
   const address = prefilled?.billing_address

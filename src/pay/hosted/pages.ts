@@ -31,7 +31,7 @@ export const messages: Record<Language, Messages> = { en, cy }
 export type Site = {
   /** The path of the pages' public address, without a slash at its end. */
   basePath: string
-  /** In the header and in titles. Without it they have Farthing's name in the language of the page. */
+  /** The name in the header and in titles. Default: Farthing's name in the language of the page. */
   serviceName?: string | undefined
 }
 
@@ -229,7 +229,7 @@ export type PaymentSummary = Pick<
   'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
   Prefilled & {
-    /** Of the agreement that the payment sets up. */
+    /** The description of the agreement that the payment sets up. */
     agreement?: string | undefined
   }
 
@@ -243,7 +243,7 @@ function paymentRows(payment: PaymentSummary, { summary: text }: Messages): Summ
   ]
 }
 
-/** The details of the payer that are known, so there may be no rows. */
+/** The known details of the payer. There may be no rows. */
 function personRows(person: PaymentSummary, { person: text, language }: Messages): SummaryRow[] {
   return presentRows([
     ['cardholder-name', text.name, person.cardholder_name],

@@ -90,7 +90,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
   ]
 }
 
-/** The step of a request, whose token is in a form if it is passed, and otherwise in its path. */
+/** The step of a request. `token` is the token in its form; without it the token is in its path. */
 type Visit = (request: FastifyRequest, token?: string) => JourneyStep
 
 const detailsEndpoints = (visit: Visit): Endpoint[] => [

@@ -6,7 +6,6 @@
 import { englishShell } from '../../platform/web/layout.ts'
 import type { Language } from '../payments/payment.ts'
 
-/** A page of sentences. */
 export const page = (heading: string, ...body: string[]) => ({ heading, body })
 
 export const en = {

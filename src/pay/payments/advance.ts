@@ -14,8 +14,8 @@ import {
 import { type Trigger, transitions } from './transitions.ts'
 
 /**
- * The only function that moves a payment. Returns undefined where the table has no such transition.
- * `now` is in milliseconds. Pass `card` for a trigger that submits one which is not the mock card.
+ * The only function that moves a payment. Returns undefined if the table has no such transition.
+ * `now` is in milliseconds. Pass `card` if the trigger submits another card than the mock card.
  */
 export function advance(
   payment: Payment,

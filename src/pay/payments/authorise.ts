@@ -35,7 +35,7 @@ import { planOf, pursue } from './scenario.ts'
 
 const codes = errors.fieldCodes.authorisation
 
-/** The card of the documentation with which the payment provider fails. */
+/** The test card of the documentation that makes the payment provider fail. */
 const FAILING_CARD = '4000000000000119'
 
 const typesOf = (behaviour: Behaviour) =>
@@ -84,8 +84,8 @@ export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
 type Found = Awaited<ReturnType<typeof currentByToken>>
 
 /**
- * The fields of the body, the payment of its token and how it behaves: as the service, if there is none. The record names
- * the payment, even if the body is refused.
+ * The fields of the body, the payment of its token and the payment's behaviour; without a payment that of the service.
+ * The record names the payment even if the body is refused.
  */
 async function readPosted(context: Context, request: FastifyRequest, refusals: Refusals) {
   let other: Parameters<ReadOther> | undefined
@@ -109,7 +109,7 @@ async function readPosted(context: Context, request: FastifyRequest, refusals: R
 }
 
 /**
- * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
+ * Submits a card with the token of a moto_api payment. A plan decides how the payment ends, or else the card number.
  * Throws an ApiError if the token cannot be used.
  */
 async function submitCard(context: Context, details: CardAuthorisation, known: Found) {
@@ -170,7 +170,7 @@ const cardAuthorisation = object('CardAuthorisation', {
   },
 })
 
-/** Checks that each field is text, then that each is given, then its limits. Throws the first error. `now` in milliseconds. */
+/** Checks that all fields are texts, that none is missing, then limits. Throws the first error. `now`: milliseconds. */
 function readCardAuthorisation(body: Json, behaviour: Behaviour, now: number): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)

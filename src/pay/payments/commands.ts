@@ -36,37 +36,37 @@ import type { Trigger } from './transitions.ts'
 /** The input of a new payment. */
 type Input = {
   given: NewPayment
-  /** A hash of what was asked for with its key, if it may be asked for again. */
+  /** A hash of the request, if its Idempotency-Key may repeat it: see repeat.ts. */
   asked?: string | undefined
-  /** The return_url of a payment with this identifier, instead of the given one. */
+  /** Makes the return_url from the payment's identifier, instead of the one in `given`. */
   returnTo?: ((payment_id: string) => string) | undefined
   origin?: Origin | undefined
 }
 
 type Creation = Input & {
   account: Account
-  /** Where the client found the API. */
+  /** The address at which the client reached the API. */
   address: string
   idempotencyKey?: string | undefined
   scenarios?: Scenarios | undefined
 }
 
-/** The scenarios that plans have for what a request creates. */
+/** The scenarios that plans have for the payment or refund that a request creates. */
 export type Scenarios = {
-  /** How a new payment or refund is to end, and what writes it: in the same commit the matching plans count it. */
+  /** The scenario of a new payment or refund. `write` also counts it for the plans that match, in the same commit. */
   apply: (
     payment: Pick<Payment, 'given'> & { payment_id?: string },
   ) => Promise<{ applied: Scenario | undefined; write?: Database['write'] | undefined }>
-  /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
+  /** Writes that count the same plans take turns. Messages follow after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
 
-/** undefined if no plan has one. */
+/** undefined if no plan has a scenario. */
 export type ScenariosOf = (request: FastifyRequest) => Scenarios | undefined
 
 /**
- * Creates a payment. In agreement mode it has its final state, or its charge is due soon. Resolves once the webhook messages were
- * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
+ * Creates a payment. In agreement mode it has its final state, or its charge is due soon. Resolves once the messages
+ * were delivered. Throws an ApiError if an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
   const { database } = context
@@ -92,7 +92,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
       write: plans?.write,
     })
     if (written) return { payment: change.after, messages }
-    // It missed because of the key, or because the agreement or a plan changed after it was read.
+    // The write missed because the key is taken, or because the agreement or a plan changed after it was read.
     if (idempotencyKey && (await findKeyHolder(database, account, idempotencyKey, now)))
       throw wordedError[account.behaviour](errors.idempotencyKeyUsed())
     return undefined
@@ -105,7 +105,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
 
 const runAtOnce = <Written>(write: () => Promise<Written>): Promise<Written> => write()
 
-/** The events after the first `before`, and the messages, for the record. */
+/** The positions of all events but the first `before`, and the identifiers of the messages, for the record. */
 export function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
   const positions = [...events.keys().drop(before)]
   return { events: positions, messages: messages.map(({ message_id }) => message_id) }
@@ -175,16 +175,16 @@ export function makePayment(
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
 
 type Beside = {
-  /** What is written in the same commit. */
+  /** Further statements of the same commit. */
   also?: () => Statement[]
   scenarios?: Scenarios | undefined
 }
 
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
- * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
- * repeat the write. `decide` gets the scenario that a plan has for the change. It returns undefined where there is nothing
- * to do, and may throw an ApiError. Resolves to undefined when `read` finds no payment.
+ * all of it if the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot repeat
+ * the write. `decide` gets the scenario that a plan has for the change. It returns undefined if there is nothing to do,
+ * and may throw an ApiError. Resolves to undefined if `read` finds no payment.
  */
 export async function changePayment(
   context: Context,
@@ -221,7 +221,7 @@ export async function changePayment(
   return { payment: after, moved: true }
 }
 
-/** As `changePayment`, by a trigger. Where the state does not allow it `refuse` makes the error; without it nothing is done. */
+/** As `changePayment`, by a trigger. If the state does not allow it, `refuse` makes the error, or nothing happens. */
 export const movePayment = (
   context: Context,
   read: Read,
@@ -234,7 +234,7 @@ export const movePayment = (
     return change
   })
 
-/** Captures a payment, which was captured already where its behaviour allows that. Throws an ApiError where its state does not. */
+/** Captures a payment, again if its behaviour allows that. Throws an ApiError if its state does not allow a capture. */
 export const capturePayment = (context: Context, read: Read, scenarios?: Scenarios) =>
   changePayment(
     context,
@@ -251,7 +251,7 @@ export const capturePayment = (context: Context, read: Read, scenarios?: Scenari
     { scenarios },
   )
 
-/** The messages of a change, to the webhooks `only` or else to all active ones. Each has the payment as GET returns it to its creator. */
+/** The messages of a change, to the webhooks `only` or to all active ones, with the payment as its creator reads it. */
 export async function messagesOf(
   { config, database, newId }: Context,
   { after, at, sends }: Omit<Change, 'before'>,
@@ -273,7 +273,7 @@ export async function messagesOf(
 /** True if the payment was declined with can_retry false, which ends its agreement. */
 const isLastOfAgreement = (payment: Payment): boolean => stateOf(payment).can_retry === false
 
-/** Fails the commit if the agreement changed after it was read. Ends it if the new payment is declined for good. */
+/** Fails the commit if the agreement changed after it was read. Ends it if the new payment has can_retry false. */
 const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
   const ended = isLastOfAgreement(payment) ? deactivate(agreement) : undefined
   return ended ? saveAgreement(ended) : holdAgreement(agreement)

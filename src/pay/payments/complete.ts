@@ -15,7 +15,7 @@ export const moveOf = (context: Context, account: Account, payment_id: string, t
 
 /**
  * Takes a payment to the end of a scenario: a web payment by the steps of its pages, a moto_api payment by a test card,
- * one in agreement mode by the card of its agreement. Not moved where its state has no way there.
+ * one in agreement mode by the card of its agreement. Not moved if no transition leads there from its state.
  */
 export async function carryOut(
   context: Context,

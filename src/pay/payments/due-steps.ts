@@ -1,4 +1,4 @@
-/** Does the steps that time owes payments: once, in their order, each in a commit with its messages. */
+/** Takes the due steps of payments: each once, in order of time, and in one commit with its messages. */
 import type { Account } from '../../core/account.ts'
 import { createSharing } from '../../core/gather.ts'
 import type { AccountTime, Database, Statement } from '../../core/ports.ts'
@@ -15,14 +15,14 @@ import type { Change, Payment } from './payment.ts'
 import { takeStep } from './scenario.ts'
 import { findByToken, findDue, findPayment, hasDue, roomsWithDue, savePayment } from './store.ts'
 
-/** Payments whose steps share a commit, and the most messages that it then has. They take some milliseconds of this thread. */
+/** The most payments whose steps share a commit, and its most messages. They take some milliseconds of this thread. */
 const STEPS_AT_ONCE = 32
-/** Rooms that one look of the background finds. */
+/** The most rooms that one query of the background returns. */
 const ROOMS_AT_ONCE = 100
 
 const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
 
-/** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
+/** The payment after its due steps. Undefined if the account has no such payment, or if it is gone. */
 export async function currentPayment(context: Context, account: Account, payment_id: string) {
   const find = () => findPayment(context.database, account, payment_id, context.time.now(account))
   const found = await find()
@@ -31,13 +31,13 @@ export async function currentPayment(context: Context, account: Account, payment
   return find()
 }
 
-/** Reads a payment for a change of it, as `currentPayment`. */
+/** A function that reads the payment for `changePayment`, as `currentPayment` does. */
 export const reading = (context: Context, account: Account, payment_id: string) => async () => {
   const payment = await currentPayment(context, account, payment_id)
   return payment && { account, payment }
 }
 
-/** As `findByToken`, and the payment as it is by now. */
+/** As `findByToken`, but returns the payment after its due steps. */
 export async function currentByToken(context: Context, token: string) {
   const found = await findByToken(context, token)
   if (!found || !isDue(found.payment, context.time.now(found.account))) return found
@@ -54,18 +54,18 @@ function turnsOf(database: Database) {
   return turns
 }
 
-/** Does all that is due in the account, in the order of its time. Ends where the account was reset, or its clock stopped, since. */
+/** Takes all due steps of the account, in order of time. Ends if the account was reset, or its clock stopped, since. */
 export async function doDue(context: Context, account: Account): Promise<void> {
   const { database, time } = context
   while (await hasDue(database, account.room, time.now(account)))
     if (!(await doBatch(context, account))) return
 }
 
-/** As `doDue`, without a query for an account that behaves as the specification: what it had before is left to the background. */
+/** As `doDue`, but without a query under `specification`: the background takes steps from an earlier behaviour. */
 export const doDueOf = (context: Context, account: Account): Promise<void> | undefined =>
   expiry[account.behaviour] ? doDue(context, account) : undefined
 
-/** Does what is due in any account, in turn, until nothing is or `stop` is aborted. */
+/** Takes the due steps of all accounts, one account after the other, until none is left or `stop` is aborted. */
 export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
   const { database, time } = context
   let after = ''
@@ -83,7 +83,7 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
   }
 }
 
-/** Resolves false if nothing is due. The clock may have moved since `account` was read, and callers share a batch: so it is read again. */
+/** Resolves to false if nothing is due. Reads the account again: callers share batches, and a clock may have moved. */
 function doBatch(context: Context, { room }: Account): Promise<boolean> {
   return turnsOf(context.database)(room, async () => {
     const { database, time } = context
@@ -104,7 +104,7 @@ function doBatch(context: Context, { room }: Account): Promise<boolean> {
     }
     const written = await context.deliveries.write(room, statements, messages).catch(() => false)
     if (written) await context.deliveries.deliver(messages)
-    // One of them has changed meanwhile, or the messages of all find no space.
+    // One of the payments has changed meanwhile, or there is no space for all the messages.
     else for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
     return payments.length > 0
   })
@@ -126,7 +126,7 @@ async function takeSteps(context: Context, account: Account, payment_id: string)
   while ((await changePayment(own, read, take))?.moved);
 }
 
-/** What the payments owe up to `until`, with the steps that follow from it, in the order of time. */
+/** The steps of the payments that are due up to `until`, and those that follow from them, in order of time. */
 async function changesUntil(context: Context, payments: Payment[], until: AccountTime) {
   const changes: Change[] = []
   for (let payment of payments)

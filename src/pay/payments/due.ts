@@ -4,10 +4,10 @@ import type { AccountTime } from '../../core/ports.ts'
 import { captureDelay, chargeDelay, expiry } from '../differences/states.ts'
 import { behaviourOf, capturedAt, type Payment, stateOf } from './payment.ts'
 
-/** Milliseconds. A charge authorises the payment by the card of its agreement, or ends it as its scenario says. */
+/** `at` in milliseconds. A charge authorises the payment by the card of its agreement, or ends it by its scenario. */
 export type DueStep = { at: AccountTime; step: 'charge' | 'capture' | 'expiry' }
 
-/** A payment owes at most one step. undefined if none, as always under the specification. */
+/** The one step that time owes the payment; undefined if there is none, as always under the specification. */
 export function dueStep(payment: Payment): DueStep | undefined {
   const { status, at: changed } = stateOf(payment)
   const behaviour = behaviourOf(payment)

@@ -1,4 +1,4 @@
-/** What the authorisation_mode of a new payment requires and forbids. */
+/** Checks the fields that the authorisation_mode of a new payment requires and forbids. */
 import type { Behaviour } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
@@ -10,18 +10,18 @@ import { WITHOUT_AGREEMENT } from './request.ts'
 
 const codes = errors.fieldCodes.payment
 
-/** Specification, *Limits*: the amount, as far as the behaviours differ. It is looked at after the mode. */
+/** Specification, *Limits*: the amount, as far as the behaviours differ. It is checked after the mode. */
 export function checkLeastAmount({ amount }: NewPayment, behaviour: Behaviour): void {
   const least = leastAmount[behaviour]
   if (amount < least) throw errors.outsideLimit(codes, 'amount', `must be at least ${least}`)
 }
 
-/** `returnHosts` may be named by a return_url over http. */
+/** `returnHosts` are the hosts for which return_url may be http. */
 type ModeRules = { behaviour: Behaviour } & Pick<Config, 'returnHosts' | 'isLibrary'>
 
 const whenMode = (mode: AuthorisationMode) => `when authorisation_mode is ${mode}`
 
-/** Specification, *Payment*: the first thing that the mode requires or forbids. */
+/** Specification, *Payment*: the mode's rules for return_url, which are checked first. */
 export function checkReturnUrl(payment: NewPayment, rules: ModeRules): void {
   const { authorisation_mode: mode, return_url } = payment
   const worded = wordedError[rules.behaviour]
@@ -34,7 +34,7 @@ export function checkReturnUrl(payment: NewPayment, rules: ModeRules): void {
   if (problem) throw worded(errors.outsideLimit(codes, 'return_url', problem))
 }
 
-/** Specification, *Payment*: what the mode requires and forbids after `checkReturnUrl`. */
+/** Specification, *Payment*: the other rules of the mode, which are checked after `checkReturnUrl`. */
 export function checkMode(payment: NewPayment, { behaviour }: Pick<ModeRules, 'behaviour'>): void {
   const { authorisation_mode: mode, set_up_agreement } = payment
   const worded = wordedError[behaviour]
@@ -56,7 +56,7 @@ export function checkMode(payment: NewPayment, { behaviour }: Pick<ModeRules, 'b
 
 /**
  * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
- * It goes into a Location header, so it must also be a valid URL without white space.
+ * return_url goes into a Location header, so it must also be a valid URL without white space.
  */
 function returnUrlProblem(text: string, { behaviour, returnHosts, isLibrary }: ModeRules) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters

@@ -34,22 +34,22 @@ export type Language = (typeof languages)[number]
 export const failureCodes = ['P0010', 'P0020', 'P0030', 'P0040', 'P0050'] as const
 export type FailureCode = (typeof failureCodes)[number]
 
-/** What a user can pick on the hosted pages in place of a card. */
+/** The choices of a user on the hosted pages, in place of a card. */
 export const choices = ['success', 'declined', 'error', 'cancel'] as const
 export type Choice = (typeof choices)[number]
 
-/** What a plan or a test decides about a payment: docs/control.md. */
+/** The decisions of a plan or a test about a payment: docs/control.md. */
 export type Scenario = {
   scenario?: Choice
   /** Whether a declined payment in agreement mode may be tried again. If not, its agreement becomes inactive. */
   can_retry?: boolean
   /** A payment in agreement mode stays started until it is completed. */
   hold?: true
-  /** The user of a web payment leaves at the page to confirm it: it is submitted. */
+  /** The user of a web payment leaves at the confirm page, so the payment stays submitted. */
   confirm?: false
   /** The capture fails, or does not come before it is completed. */
   capture?: 'held' | 'error'
-  /** Of a refund: it stays submitted until it is completed. */
+  /** A refund stays submitted until it is completed. */
   refund?: 'held'
 }
 
@@ -93,7 +93,7 @@ export type Payment = Scenario & {
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   given: NewPayment
-  /** That of its account when it was made; absent for `specification`. */
+  /** The behaviour of its account when the payment was made; absent for `specification`. */
   behaviour?: Exclude<Behaviour, 'specification'>
   provider_id: string
   /** The second half of the payment's hosted or one-time token. */
@@ -102,29 +102,29 @@ export type Payment = Scenario & {
   events: PaymentEvent[]
   /** The user chose "success" on the hosted details page and has not confirmed it yet. */
   success_chosen: boolean
-  /** When time owes it a step, in milliseconds; null where nothing is due. See due.ts. */
+  /** When its next step is due, in milliseconds; null if time owes it no step. See due.ts. */
   due_at: AccountTime | null
-  /** When it was captured, where that is not the moment of its success. */
+  /** When it was captured, in milliseconds, unless that was the moment of its success. */
   captured_at?: AccountTime
-  /** The sum of all refunds, in pence, but for those that have failed: see `paymentAt` in refund.ts. */
+  /** The sum of all refunds, in pence, without failed ones: see `paymentAt` in refund.ts. */
   refunded_amount: number
-  /** Refunds that will fail and had not when the payment was written. */
+  /** Refunds that will fail, but had not failed yet when the payment was written. */
   failing_refunds?: FailingRefund[]
-  /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
+  /** The creator's address of the API, if FARTHING_BASE_URL was not set. The links in its messages begin with it. */
   base_url?: string
   /** Absent if it was created through the API. Only such payments show how the account's client works. */
   origin?: Origin
   card?: CardDetails
-  /** Of agreement mode with an Idempotency-Key: a hash of what was asked for. See repeat.ts. */
+  /** For agreement mode with an Idempotency-Key: a hash of the request. See repeat.ts. */
   asked?: string
   /** A card was posted with its token, and nothing of the card is kept. */
   token_used?: true
 }
 
-/** `at`, when it was made, is in milliseconds; `amount` in pence. */
+/** `at` is when the refund was made, in milliseconds. `amount` is in pence. */
 export type FailingRefund = { at: AccountTime; amount: number }
 
-/** Who made a payment without the API: `farthing seed`, a test message to a webhook, or a person or a test by hand. */
+/** The origin of a payment outside the API: `farthing seed`, a test message, or a person or a test by hand. */
 export type Origin = 'seed' | 'test message' | 'console' | 'control'
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
@@ -161,14 +161,14 @@ export const isFinished = (status: Status): boolean => stages[status] === 'finis
 /** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
 export const isPayable = (status: Status): boolean => stages[status] === 'payable'
 
-/** Whether its card was authorised for good: whoever set up an agreement with it has done so. */
+/** Whether the card was authorised for good. Only then has the payment set up its agreement. */
 export const isAuthorised = (payment: Payment): boolean =>
   ['success', 'capturable'].includes(statusOf(payment))
 
 /** The charge token in next_url, or the one_time_token of a moto_api payment. */
 export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)
 
-/** How the payment, its refunds, events and messages behave. */
+/** The behaviour of the payment, and of its refunds, events and messages. */
 export const behaviourOf = ({ behaviour }: Payment): Behaviour => behaviour ?? 'specification'
 
 /** When the payment was captured, in milliseconds; undefined before. */
@@ -184,7 +184,7 @@ export const isQueuedForCapture = (payment: Payment): boolean =>
   payment.given.authorisation_mode !== 'web' &&
   !payment.given.delayed_capture
 
-/** As searches and the answer to its creation show it: they do not know yet that a charge was started. */
+/** The payment as searches and the response to its creation show it: without the start of its charge. */
 export const beforeCharge = (payment: Payment): Payment =>
   payment.given.authorisation_mode === 'agreement' && statusOf(payment) === 'started'
     ? { ...payment, events: payment.events.slice(0, 1) }

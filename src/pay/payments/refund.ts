@@ -20,17 +20,17 @@ export type Refund = {
   payment_id: string
   room: string
   amount: number
-  /** How a plan or a test lets it end: a refund that is held does not, until somebody says how. */
+  /** How a plan or a test lets the refund end. A held refund does not end until somebody completes it. */
   scenario: RefundScenario | 'held'
 }
 
 export const refundScenarios = ['success', 'error'] as const
 export type RefundScenario = (typeof refundScenarios)[number]
 
-/** What the client asked for. `available` is the amount that it believes can still be refunded. */
+/** The refund that the client asked for. `available` is the amount that it believes can still be refunded. */
 export type NewRefund = { amount: number; available?: number | undefined }
 
-/** Milliseconds for which a refund is submitted that will fail, as only control makes one. */
+/** Milliseconds for which a refund is submitted before it fails. Only control makes such refunds. */
 const SUBMITTED_MS = refundSubmittedFor.specification
 
 /** Specification, *Limits*. `created` and `now` in milliseconds. */
@@ -45,9 +45,9 @@ export function refundStatus(
 }
 
 /**
- * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the scenario
- * error the refund is an error once it was submitted long enough. A check constraint of the table `payments` refuses a sum
- * of refunds above the amount.
+ * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the
+ * scenario `error` the refund is an error once it was submitted long enough. A check constraint of the table `payments`
+ * refuses a sum of refunds above the amount.
  */
 export function refund(
   payment: Payment,
@@ -89,7 +89,7 @@ export function completeHeld(
   return { before: payment, after, at: now, sends }
 }
 
-/** Refunds of one moment are one entry, so that the list does not grow while a clock stands still. */
+/** Refunds of the same moment share an entry, so that the list does not grow while a clock stands still. */
 function withFailing(failing: FailingRefund[] = [], amount: number, at: AccountTime) {
   const last = failing.at(-1)
   if (last?.at !== at) return [...failing, { at, amount }]

@@ -9,7 +9,7 @@ import { wordedError } from '../differences/errors.ts'
 import type { NewPayment, Payment } from './payment.ts'
 import { findKeyHolder, findPayment } from './store.ts'
 
-/** Fields whose default is another value than none: to write it is to ask for something else. */
+/** Fields that are compared as sent: a request with a default written out differs from one without the field. */
 const AS_SENT = [
   'return_url',
   'email',
@@ -22,8 +22,8 @@ const AS_SENT = [
 ] as const
 
 /**
- * A hash of what the request asks for; undefined where a second one with its key is not answered with the payment of the
- * first. The order of fields, unknown ones, null and empty metadata make no difference.
+ * A hash of the request; undefined if a second request with its key does not get the payment of the first. The order of
+ * fields, unknown fields, null and empty metadata make no difference.
  */
 export function askedIn(given: NewPayment, body: Json, behaviour: Behaviour): string | undefined {
   if (usedKey[behaviour](given.authorisation_mode) !== 'repeats') return undefined
@@ -36,7 +36,7 @@ export function askedIn(given: NewPayment, body: Json, behaviour: Behaviour): st
 
 type Asked = { account: Account; key: string; asked: string }
 
-/** The payment that the same request has created with this key. Throws an ApiError if another one has. */
+/** The payment that the same request has created with this key. Throws an ApiError if a different request has. */
 export async function findRepeated(
   { database, time, recordEffects }: Context,
   { account, key, asked }: Asked,

@@ -39,7 +39,7 @@ const nullableText = (maxLength: number, description?: string) =>
   ({ type: ['string', 'null'], maxLength, ...(description && { description }) }) as const
 const agreementId = { minLength: 26, maxLength: 26 } as const
 
-/** Without a type: a value that is not an object is ignored. */
+/** The schema has no type, because a value that is not an object is ignored. */
 const prefilledAddress = {
   title: 'PrefilledBillingAddress',
   properties: {
@@ -125,7 +125,7 @@ const limits = newPayment.properties
 /**
  * Reads the body of POST /v1/payments (Specification, *POST /v1/payments*). Checks the type of every
  * field, then every limit, and throws the first error. `checkMode` is separate because the errors of
- * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
+ * the Idempotency-Key come before those of the mode. Agreements that the body names are not looked up.
  */
 export function readNewPayment(body: Json, behaviour: Behaviour = 'specification'): NewPayment {
   const fields = readFields(body, newPayment, codes)
@@ -143,7 +143,7 @@ export function readNewPayment(body: Json, behaviour: Behaviour = 'specification
 
 type Fields = ReturnType<typeof readFields>
 
-/** Its type lists the fields that it reads: test/testing/public-types.ts. */
+/** The type of the result lists the fields, and test/testing/public-types.ts uses it. */
 export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
   const amount = fields.pence('amount', largestInteger[behaviour])
   const reference = fields.plainText('reference')

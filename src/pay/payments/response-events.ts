@@ -26,7 +26,7 @@ export const paymentEvents = object('PaymentEvents', {
   _links: object('PaymentEventsLinks', { self: link }),
 })
 
-/** `others` are the events of its refunds, which come after it has ended. */
+/** `others` are the events of refunds, which all come after the payment has ended. */
 export function presentEvents(
   { payment_id, events }: Payment,
   addresses: Addresses,
@@ -55,7 +55,7 @@ export function presentEvents(
 
 type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
 
-/** The events of refunds, oldest first. GOV.UK Pay takes the submitted of equal amounts for one event. */
+/** The events of refunds, oldest first. GOV.UK Pay shows one submitted event for all refunds of equal amounts. */
 export async function* eventsWith(
   refunds: AsyncIterable<Refund>,
   behaviour: Behaviour,

@@ -132,7 +132,7 @@ const { provider_id, ...always } = alwaysPresent
 const { card_details, authorisation_summary, fee, net_amount } = sometimesPresent
 const never = (schema: object) => ({ ...schema, description: 'Never present with its sandbox' })
 
-/** The same in the behaviour `govuk-pay`: differences/reading.ts. */
+/** The same under `govuk-pay`: see differences/reading.ts. */
 export const fieldsOfGovukPay = {
   always,
   sometimes: {

@@ -117,7 +117,7 @@ export const foundPaymentIn: Decision<Titled> = {
   ),
 }
 
-/** Of either behaviour: `paymentIn` has the schemas. */
+/** A payment under either behaviour. `paymentIn` has the schemas. */
 type PaymentBody = Omit<FromSchema<typeof payment>, 'provider_id' | 'card_details' | '_links'> & {
   provider_id?: string
   agreement_id?: string
@@ -160,7 +160,7 @@ export function presentFound(found: Payment, addresses: Addresses): ShownPayment
   return presentWith(payment, { ...links, cancel: links.cancel ?? null, capture: null })
 }
 
-/** Its type lists the fields that it prints: test/testing/public-types.ts. */
+/** The type of the result lists the fields, and test/testing/public-types.ts uses it. */
 export function presentWith(payment: Payment, links: Links, agreement_id?: string) {
   const { given } = payment
   const behaviour = behaviourOf(payment)

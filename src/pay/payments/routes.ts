@@ -46,7 +46,7 @@ import { eventsWith, paymentEvents, presentEvents } from './response-events.ts'
 import { paymentSearches, quickTotal, searchConditions } from './search-store.ts'
 import { paymentRows } from './store.ts'
 
-/** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
+/** Specification, *Endpoints*: payments, the targets of their links, and POST /v1/auth. */
 export const paymentEndpoints = (
   context: Context,
   scenariosOf: ScenariosOf,

@@ -1,4 +1,4 @@
-/** Which payments can end with which scenario, and how they get there. Pure rules. */
+/** Decides with which scenarios a payment can end, and takes it there. Pure. */
 import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
@@ -16,7 +16,7 @@ import {
 } from './payment.ts'
 import type { Trigger } from './transitions.ts'
 
-/** The scenarios of each authorisation mode, in the order in which people are shown them. */
+/** The scenarios of each authorisation mode, in the order in which people see them. */
 const scenariosOf: Record<AuthorisationMode, readonly Choice[]> = {
   web: choices,
   moto_api: ['success', 'declined', 'error'],
@@ -31,14 +31,14 @@ export const choiceTriggers = {
   cancel: 'choose_cancel',
 } as const satisfies Record<Choice, Trigger>
 
-/** The trigger of each scenario of a card that nobody enters on a page. */
+/** The trigger of each scenario for a card that no user enters on a page. */
 const cardTriggers: Partial<Record<Choice, Trigger>> = {
   success: 'authorise',
   declined: 'authorise_declined',
   error: 'authorise_error',
 }
 
-/** What takes a payment to the end of a scenario. Triggers that its state is beyond are left out on the way. */
+/** The triggers that take a payment to the end of a scenario. `pursue` skips those that its state has passed. */
 function wayTo({ given }: Payment, { scenario = 'success', confirm }: Scenario): Trigger[] {
   if (given.authorisation_mode !== 'web') return [cardTriggers[scenario] ?? choiceTriggers.cancel]
   const chosen = ['open_page', choiceTriggers[scenario]] as const
@@ -47,7 +47,7 @@ function wayTo({ given }: Payment, { scenario = 'success', confirm }: Scenario):
 
 /**
  * Takes a payment to the end of a scenario, in one change: a web payment by the steps of its pages, any other by
- * `card`. Returns undefined where its state has no way there. `now` is in milliseconds.
+ * `card`. Returns undefined if no transition leads there from its state. `now` is in milliseconds.
  */
 export function pursue(payment: Payment, wanted: Scenario, now: AccountTime, card?: CardDetails) {
   const { can_retry } = wanted
@@ -64,8 +64,8 @@ export function pursue(payment: Payment, wanted: Scenario, now: AccountTime, car
 }
 
 /**
- * Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. Throws where it owes
- * none, which is a bug.
+ * Takes the step that time owes the payment, dated when it was due. A charge uses `card`. Throws if no step is due,
+ * which is a bug.
  */
 export function takeStep(payment: Payment, card: CardDetails | undefined): Change {
   const due = dueStep(payment)
@@ -81,13 +81,13 @@ export function takeStep(payment: Payment, card: CardDetails | undefined): Chang
   return change
 }
 
-/** What is known of the payment. Without a mode or behaviour, only what no payment can do counts. */
+/** The known facts about a payment. Without them only a scenario that no payment can have counts as impossible. */
 type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | undefined }
 
 const ONLY_GOVUK_PAY =
   'must be absent: an account that behaves as the specification has no such state'
 
-/** Why no such payment can end so; undefined if one can. `rule` completes the sentence that begins with the field. */
+/** The reason why no such payment can end so; undefined if one can. `rule` follows the field's name in a sentence. */
 export function impossibleFor({ mode, behaviour = 'govuk-pay' }: Known, wanted: Scenario) {
   const { scenario } = wanted
   const possible = mode === undefined ? choices : scenariosOf[mode]
@@ -112,6 +112,6 @@ export function impossibleFor({ mode, behaviour = 'govuk-pay' }: Known, wanted: 
   return found && { field: found[0], rule: found[2] }
 }
 
-/** What a plan stored with the payment. Nothing while control is off: the user then decides, and nobody could end a payment that is held. */
+/** The scenario that a plan stored. Empty while control is off: the user decides, and nobody can end a held payment. */
 export const planOf = ({ config }: { config: { control: boolean } }, payment: Payment): Scenario =>
   config.control ? scenarioIn(payment) : {}

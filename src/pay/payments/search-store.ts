@@ -1,4 +1,4 @@
-/** What a search of payments can ask for, and its conditions and total in SQL. */
+/** The filters of a search for payments, and its conditions and total in SQL. */
 import type { Account } from '../../core/account.ts'
 import type { AccountTime, Value } from '../../core/ports.ts'
 import { digits, oneOf, textUpTo } from '../../core/values.ts'

@@ -28,8 +28,8 @@ type Row = Pick<Payment, 'payment_id' | 'room' | 'version' | 'refunded_amount' |
 type Body = Omit<Payment, keyof Row>
 
 /**
- * A query by payment_id reads the column payment_id too. The payment_id of a request is a sliced
- * string of its URL, which JSON.stringify serialises at half the speed of a flat string.
+ * A query by payment_id reads the column payment_id too, although the request has it: there it is a sliced string of
+ * the URL, which JSON.stringify serialises at half the speed of a flat string.
  */
 const COLUMNS = columnsFor<Row>({
   payment_id: 'payment_id',
@@ -70,7 +70,7 @@ export async function hasDue(database: Database, room: string, now: AccountTime)
   return (await database.query(due, [room, now])).length > 0
 }
 
-/** The payments of the account that owe a step at `now`, in milliseconds: those that owed it first. Many may be due at one time, so they are not sorted further than the index has them. */
+/** The first payments with a step due at `now`, in milliseconds. Sorted by the index alone: many may be due at once. */
 export async function findDue(database: Database, room: string, now: AccountTime, limit: number) {
   const rows = await database.query<Row>(
     `select ${COLUMNS} from payments where account = $1 and due_at <= $2
@@ -81,8 +81,8 @@ export async function findDue(database: Database, room: string, now: AccountTime
 }
 
 /**
- * The accounts with payments that will owe a step, by their room and from the one after `after` on, each with the time at
- * which the first is due. It skips from room to room in an index, and so takes no time for the payments.
+ * The accounts with payments that will owe a step, in the order of their rooms, from the room after `after`. `first` is
+ * when their first step is due. The query skips from room to room in an index: the number of payments does not matter.
  */
 export const roomsWithDue = (database: Database, after: string, limit: number) =>
   database.query<Account & { first: AccountTime }>(
@@ -99,7 +99,7 @@ export const roomsWithDue = (database: Database, after: string, limit: number) =
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment whose token this is, with its account; undefined for any other text, and once it is gone or the account has expired. The request then takes a place of that account. */
+/** The payment of a token, and its account, whose place the request takes. Undefined if unknown, gone or expired. */
 export async function findByToken(
   { database, time }: { database: Database; time: Time },
   token: string,
@@ -120,7 +120,7 @@ export async function findByToken(
 
 const bitOf = (status: Status): number => 1 << statuses.indexOf(status)
 
-/** Payments that are or were in the status, and of those that an earlier version wrote, also others. */
+/** Payments that are or were in the status. Of payments that an earlier version wrote, others match too. */
 export const hasPassed = (status: Status): Condition =>
   isFinished(status)
     ? where('status = ?', status)
@@ -222,7 +222,7 @@ const countPayment = ({ payment_id, room }: Payment): Statement => ({
   values: [room, prefixOf(payment_id) + payment_id.slice(-1)],
 })
 
-/** How many payments the account has made in its present room, apart from those that the sweep has deleted. */
+/** The number of payments that the account made in its present room, without those that the sweep has deleted. */
 export async function countPayments(database: Database, room: string): Promise<number> {
   const [counted] = await database.query<{ payments: number }>(
     'select cast(coalesce(sum(payments), 0) as integer) as payments from payment_counts where account = $1',

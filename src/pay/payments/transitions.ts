@@ -1,4 +1,4 @@
-/** Which trigger moves a payment from which state to which, under each behaviour. */
+/** The states between which each trigger moves a payment, under each behaviour. */
 import type { Behaviour } from '../../core/account.ts'
 import {
   captureDelay,
@@ -15,13 +15,13 @@ type Transition = {
   through: (Status | 'authorised')[]
   code?: FailureCode
   /**
-   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
-   * POST /v1/auth or of the agreement.
+   * The card that the trigger submits: the mock card of the hosted pages, or the card passed to `advance`, which is the
+   * card of POST /v1/auth or of the agreement.
    */
   submits?: 'mock' | 'passed'
   /** Only after the user chose success on the first page. */
   chosen?: true
-  /** Only payments of this mode, or all but those. */
+  /** `only`: only payments of this mode. `but`: only payments of other modes. */
   only?: AuthorisationMode
   but?: AuthorisationMode
   /** Only a success that is not captured yet. */
@@ -31,13 +31,13 @@ type Transition = {
 const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
   from.map(status => ({ from: status, ...row }))
 
-/** A card or a choice ends the payment. */
+/** The transitions by which a card or a choice ends the payment. */
 const ending = (through: Status[], row: Omit<Transition, 'from' | 'through'>): Transition[] => [
   ...rows(['created'], { through: ['started', ...through], ...row }),
   ...rows(['started'], { through, ...row }),
 ]
 
-/** The user chooses success on the first page and confirms it on the second. One of them authorises the card. */
+/** The user chooses success on the first page and confirms it on the second. One of the two authorises the card. */
 function paidOnPages(behaviour: Behaviour) {
   const byChoice = cardAuthorisedBy[behaviour] === 'choice'
   const open: Status[] = ['created', 'started', ...(byChoice ? (['submitted'] as const) : [])]
@@ -55,7 +55,7 @@ function paidOnPages(behaviour: Behaviour) {
   }
 }
 
-/** A card that nobody enters on a page: that of POST /v1/auth or of the agreement. */
+/** The transitions by a card that no user enters on a page: the card of POST /v1/auth or of the agreement. */
 function paidByCard(behaviour: Behaviour) {
   const first: Status[] = cardStarts[behaviour] ? ['started'] : []
   const charged = chargeDelay[behaviour] !== undefined
@@ -105,7 +105,7 @@ const tableOf = (behaviour: Behaviour) => ({
 })
 
 /**
- * Specification, *States and transitions*, row by row, and what GOV.UK Pay does instead. No other transition is allowed.
+ * Specification, *States and transitions*, row by row, and the rows of GOV.UK Pay. No other transition is allowed.
  */
 export const transitions = {
   specification: tableOf('specification'),

@@ -23,7 +23,7 @@ type NewRefundOf = {
   scenarios?: Scenarios | undefined
 }
 
-/** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
+/** Resolves once the webhook messages were delivered. Throws an ApiError if the payment does not allow the refund. */
 export async function createRefund(
   context: Context,
   { account, payment_id, refund, scenarios }: NewRefundOf,
@@ -55,7 +55,7 @@ export async function createRefund(
 /** The most refunds that one commit completes: each may have messages. */
 const AT_ONCE = 16
 
-/** Ends all refunds of the payment that are held. Resolves false if there is none. */
+/** Ends all held refunds of the payment. Resolves to false if there is none. */
 export async function completeRefunds(
   context: Context,
   account: Account,

@@ -22,7 +22,7 @@ export function insertRefund({ refund_id, payment_id, room, amount, scenario }: 
   }
 }
 
-/** The first refunds of a payment, oldest first, or those after one. */
+/** The first refunds of a payment, or the first after the refund `after`, oldest first. */
 export const refundsOf = (database: Database, payment_id: string, limit: number, after?: string) =>
   findPart(
     database,
@@ -31,7 +31,7 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
     { limit, order: 'oldest' },
   )
 
-/** The first refunds of a payment that are held, oldest first. */
+/** The first held refunds of a payment, oldest first. */
 export const heldRefundsOf = (database: Database, payment_id: string, limit: number) =>
   findPart(
     database,
@@ -40,7 +40,7 @@ export const heldRefundsOf = (database: Database, payment_id: string, limit: num
     { limit, order: 'oldest' },
   )
 
-/** Lets a refund that is held end so. */
+/** Ends a held refund with the scenario. */
 export const endRefund = ({ payment_id, refund_id }: Refund, scenario: string): Statement => ({
   sql: `update refunds set scenario = $3 where payment_id = $1 and refund_id = $2 and scenario = 'held'`,
   values: [payment_id, refund_id, scenario],

@@ -33,7 +33,7 @@ export function readNewRefund(body: Json, behaviour: Behaviour): NewRefund {
   fields.checkLimits(['amount'])
   const value = body.refund_amount_available
   if (value === undefined) return { amount }
-  // No payment with a refund to come has 0 left, so null is always a mismatch.
+  // A payment that can be refunded never has 0 left, so null, which counts as 0, is always a mismatch.
   const available = value === null ? 0 : expectedAmount[behaviour](value)
   if (available === undefined)
     throw invalid(fieldCodes.refund, 'refund_amount_available', PENCE_RULE)
@@ -69,7 +69,7 @@ export const refund = object('Refund', {
 /** A refund as the response to its creation shows it, which is shorter in GOV.UK Pay too. */
 export const createdRefund = object('CreatedRefund', created)
 
-/** A refund but in the response to its creation. */
+/** A refund in any other response. */
 export const refundIn: Decision<Titled> = {
   specification: refund,
   'govuk-pay': object('Refund', { ...created, settlement_summary }, { payment_id: id }),
@@ -86,7 +86,7 @@ export const refundsOfPayment = (behaviour: Behaviour) =>
 
 type RefundBody = FromSchema<typeof refund>
 
-/** Where a refund is shown: its payment decides how it behaves, and a search those of its page. */
+/** Where a refund is shown. `behaviour` is that of its payment, and in a search that of the account. */
 export type Shown = { behaviour: Behaviour; now: AccountTime; addresses: Addresses }
 
 /** The refund as searches show it. Its status depends on `now`, in milliseconds. */
@@ -105,7 +105,7 @@ export function presentFound(refund: Refund, { behaviour, now, addresses }: Show
   }
 }
 
-/** The refund as every other response but that to its creation shows it. */
+/** The refund as responses show it, except searches and the response to its creation. */
 export function presentRefund(refund: Refund, shown: Shown): Partial<RefundBody> {
   const found = presentFound(refund, shown)
   if (paymentIdOfRefunds[shown.behaviour] === 'always') return found

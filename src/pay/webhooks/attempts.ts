@@ -31,7 +31,7 @@ export const CLAIM_MS = 10_000
 /** The same for an attempt that follows redirects. */
 const LONG_CLAIM_MS = 60_000
 
-/** The one that a message of this behaviour needs. */
+/** The claim that a message of this behaviour needs, in milliseconds. */
 export const claimOf = (sent_as: Behaviour): number =>
   attempts[sent_as].first === undefined ? CLAIM_MS : LONG_CLAIM_MS
 
@@ -47,7 +47,7 @@ export type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   postpone?: Postpone | undefined
 }
 
-/** Before the first attempt: whether the message has got a later time instead, as a plan says. */
+/** Called before the first attempt. Resolves to whether a plan has postponed the message. */
 export type Postpone = (
   account: Account,
   message: Pick<Message, 'message_id' | 'payment_id'> & { created: AccountTime },
@@ -60,10 +60,10 @@ export type AtDatabase = {
   claim(claim: Statement): Promise<boolean>
 }
 
-/** Queries, and writes, that go on side by side for a room: one after the other, each would wait for the commit of the one before. */
+/** The concurrent queries, and writes, of a room. If there were only one, each would wait for the commit before it. */
 const RUNS_AT_ONCE = 4
 
-/** Of each room. The many messages of one keep no other waiting. */
+/** For each room, so that many messages of one room delay no other room. */
 export function createAtDatabase({ database, time }: DeliveryPorts): (room: string) => AtDatabase {
   const find = createGathering(
     DELIVERIES_AT_DATABASE,
@@ -92,7 +92,7 @@ export async function deliverMessage(
   ports: DeliveryPorts,
   { message_id, body }: Pick<MessageRow, 'message_id' | 'body'>,
   atDatabase: AtDatabase,
-  /** When it was due, in the account's time; a first attempt is due at once. */
+  /** When the attempt was due, in the account's time; a first attempt is due at once. */
   due?: AccountTime,
 ): Promise<boolean> {
   const { database, time, record, onAttempt, onChange } = ports

@@ -14,11 +14,11 @@ const TWICE_MS = 60_000
 type Registration = {
   account: Account
   fields: NewWebhook
-  /** From a form: a duplicate that was registered a moment ago is returned, and none is made. */
+  /** From a form. If an equal webhook was registered a moment ago, that is returned and none is made. */
   from?: 'console'
 }
 
-/** Returns the webhook, and the others that send the same to its address. Throws an ApiError for one too many. */
+/** Returns the webhook, and others that send the same to its address. Throws an ApiError if there would be too many. */
 export async function registerWebhook(
   { database, time, newId, secrets }: Ports,
   { account, fields, from }: Registration,
@@ -46,6 +46,6 @@ export async function registerWebhook(
   })
 }
 
-/** What two webhooks have in common if a form was sent twice. */
+/** The fields that two webhooks have in common if a form was sent twice. */
 const fieldsOf = ({ callback_url, description, subscriptions }: NewWebhook): string =>
   JSON.stringify([callback_url, description, subscriptions])

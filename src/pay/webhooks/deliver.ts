@@ -34,9 +34,9 @@ import type { Message } from './webhook.ts'
  */
 export type Deliveries = {
   /**
-   * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
-   * space for the bytes of the messages, which count until `deliver` has ended. There is no message for a webhook that
-   * has been deactivated meanwhile; with `all` nothing is written then. `write` takes the place of that of the database.
+   * Writes a change, and the messages of the room that announce it, as `write` of the database does. Throws 503 if the
+   * bytes of the messages find no space; they count until `deliver` has ended. A webhook that was deactivated meanwhile
+   * gets no message; with `all` nothing is written then. The option `write` replaces that of the database.
    */
   write(
     room: string,
@@ -46,8 +46,8 @@ export type Deliveries = {
   ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
-   * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`. Those that a
-   * request does not wait for are sent a moment later, in any order.
+   * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`. Messages that no
+   * request waits for are sent a moment later, in any order.
    */
   deliver(committed: readonly Message[]): Promise<void>
   /**
@@ -56,11 +56,11 @@ export type Deliveries = {
    * aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
-  /** Sends the messages of the account that are to be sent again by now, those of a webhook in the order of time. */
+  /** Sends the messages of the account that are due to be sent again, those of one webhook in order of time. */
   doDue(account: Account): Promise<void>
   /** The same for every account, beside other work, until nothing is due or `stop` is aborted. */
   doAllDue(stop?: AbortSignal): Promise<void>
-  /** Runs other work that sends, so that `settled` waits for it. It ends soon after `isStopping` is true. */
+  /** Runs other work that sends messages, so that `settled` waits for it. It must end soon after `isStopping()`. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
@@ -70,7 +70,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const { database, time, onFault, onChange } = ports
   const underway = new Set<Promise<void>>()
   const shares = createShares(DELIVERING_BYTES)
-  /** By messages: their room, when they were written, and what is called when they are delivered. */
+  /** For each list of messages: its room, when it was written, and the function to call when it is delivered. */
   const written = new WeakMap<
     readonly Message[],
     { room: string; at: number; release: () => void }
@@ -168,7 +168,7 @@ async function sendLater(
   if (await atDatabase.claim(claim)) await deliverMessage(ports, message, atDatabase)
 }
 
-/** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */
+/** Sends the unsent messages of a webhook. Stops if the oldest is claimed: the other instance or request sends them. */
 async function recoverWebhook(
   ports: DeliveryPorts,
   webhook_id: string,
@@ -185,9 +185,9 @@ async function recoverWebhook(
   }
 }
 
-/** Messages of an account that are sent again at once. */
+/** The most messages of an account that are sent again at once. */
 const AGAIN_AT_ONCE = 64
-/** Webhooks that one look of the background finds. */
+/** The most webhooks that one query of the background returns. */
 const WEBHOOKS_AT_ONCE = 100
 
 /** Sends messages again when they are due, in the time of their account. */
@@ -199,10 +199,10 @@ function sendingAgain(
   const { database, time, onFault } = ports
   const inTurn = createSharing<boolean>()
   const isBusy = new Set<string>()
-  /** Resolves false if nothing is due. */
+  /** Resolves to false if nothing is due. */
   const sendDue = ({ room }: Account): Promise<boolean> =>
     inTurn(room, async () => {
-      // Callers share a run, and the clock may have moved since.
+      // Read again: callers share a run, and the clock may have moved since.
       const account = await accountOfRoom(database, room)
       if (!account) return false
       const due = await dueMessages(database, room, time.now(account), AGAIN_AT_ONCE)

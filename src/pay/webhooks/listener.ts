@@ -4,7 +4,7 @@
 export const RECONNECT_TIME = 2_000
 /** Milliseconds that a request may wait for an attempt. */
 export const LONGEST_REQUEST = 25_000
-/** Milliseconds for which it is stored as connected beyond the end of its request, so that not every request causes a write. */
+/** Milliseconds for which a listener stays stored as connected after its request, so that not every request writes. */
 export const STORED_BEYOND = 10_000
 
 /** The result of an attempt without a connected listener. The message is then FAILED without a second attempt. */

@@ -16,7 +16,7 @@ export function insertMessages(
     (_, i) => `($${[1, 2, 3, 4, 5, 6, 7, 8].map(n => i * 8 + n).join(', $')})`,
   )
   return {
-    // Both databases call the columns of values so.
+    // Both databases name the columns of `values` column1, column2 and so on.
     sql: `insert into webhook_messages
             (message_id, webhook_id, payment_id, event_type, created, claimed_until, body, sent_as, status, attempts)
           select column1, column2, column3, column4, cast(column5 as bigint), cast(column6 as bigint), column7, column8,
@@ -41,7 +41,7 @@ type SendableRow = Omit<KeptRow, 'body'> &
 export type Sendable = MessageOutline & { account: Account; isGone: boolean }
 
 /**
- * One result for each identifier: undefined unless the message is PENDING. `isGone` is true if its payment is gone. Where
+ * One result for each identifier: undefined unless the message is PENDING. `isGone` is true if its payment is gone. If
  * the account has expired or was reset since, its webhook counts as inactive: a request that began before the reset may
  * register a webhook after it.
  */
@@ -59,7 +59,7 @@ export async function findSendables(database: Database, ids: string[], time: Tim
 function sendableFromRow(row: SendableRow, time: Time): Sendable {
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
-  // No copy of its 20 columns: each delivery reads a row.
+  // Changes the row instead of copying its 20 columns: each delivery reads a row.
   return Object.assign(row, {
     ...fromBody(row.webhook_body),
     account,
@@ -68,13 +68,13 @@ function sendableFromRow(row: SendableRow, time: Time): Sendable {
   })
 }
 
-/** `before` is the JSON that was read, `attempts` are all of them, oldest first. */
+/** `before` is the JSON of the attempts that was read. `attempts` are all attempts, oldest first. */
 export type Recording = {
   message_id: string
   before: string
   status: MessageStatus
   attempts: readonly Attempt[]
-  /** When the next attempt is to be made, in the account's time; null: at once, or none is to come. */
+  /** When the next attempt is due, in the account's time; null if it follows at once, or if none follows. */
   due_at: AccountTime | null
 }
 
@@ -98,7 +98,7 @@ export async function recordAttempts(
   ])
   const written = await database.write([
     {
-      // Both databases call the columns of values so.
+      // Both databases name the columns of `values` column1, column2 and so on.
       sql: `update webhook_messages set status = column3, attempts = column4, due_at = cast(column5 as bigint),
               claimed_until = cast($1 as bigint)
             from (values ${rows.join(', ')}) given
@@ -132,7 +132,7 @@ type Unsent = Pick<Message, 'message_id' | 'sent_as'> & {
   body: string | null
 }
 
-/** The oldest PENDING message of a webhook that waits for no time, claimed or not; where the order does not matter, the oldest that is not claimed. */
+/** The oldest PENDING message of a webhook without a due time. If order does not matter, claimed ones are left out. */
 export async function oldestUnsent(database: Database, webhook_id: string, now: MachineTime) {
   const [unsent] = await database.query<Unsent>(
     `select message_id, claimed_until, sent_as, body from webhook_messages
@@ -154,7 +154,7 @@ export const claimMessage = (
   expect: 1,
 })
 
-/** null once it is gone, with its payment. */
+/** The body; null once it was deleted with its payment. */
 export async function bodyOfMessage(database: Database, message_id: string) {
   const [found] = await database.query<{ body: string | null }>(
     'select body from webhook_messages where message_id = $1',
@@ -165,7 +165,7 @@ export async function bodyOfMessage(database: Database, message_id: string) {
 
 type Due = Pick<Message, 'message_id' | 'webhook_id' | 'sent_as'> & { due_at: AccountTime }
 
-/** The messages of the account that are to be sent again at `now`: those that were due first. */
+/** The messages of the account that are due to be sent again at `now`, in order of time. */
 export const dueMessages = (database: Database, room: string, now: AccountTime, limit: number) =>
   database.query<Due>(
     `select message_id, messages.webhook_id, due_at, sent_as
@@ -174,7 +174,7 @@ export const dueMessages = (database: Database, room: string, now: AccountTime, 
     [room, now],
   )
 
-/** Fails its `expect` when another instance has taken it. If this one stops before the attempt, `recover` makes it. */
+/** Fails its `expect` if another instance took the message. If this one stops then, `recover` makes the attempt. */
 export const takeDue = (
   { message_id, due_at }: Pick<Due, 'message_id' | 'due_at'>,
   claimedUntil: MachineTime,
@@ -193,8 +193,8 @@ export const postponeMessage = (message_id: string, due_at: AccountTime): Statem
 })
 
 /**
- * The accounts of webhooks with messages that will be sent again, by the webhook and from the one after `after` on, each
- * with the time of the first. It skips from webhook to webhook in an index.
+ * The accounts of webhooks with messages that will be sent again, in the order of the webhooks, from the one after
+ * `after`. `first` is the time of the first message. The query skips from webhook to webhook in an index.
  */
 export const webhooksWithDue = (database: Database, after: string, limit: number) =>
   database.query<Account & { webhook_id: string; first: AccountTime }>(
@@ -235,11 +235,11 @@ export const messageRows = {
   fromRow: (row: MessageRow) => row,
 }
 
-/** A message with the fields of its webhook that sending it needs. */
+/** A message with the fields of its webhook that are needed to send it. */
 export type KeptMessage = MessageRow &
   Pick<Webhook, 'webhook_id' | InBody> & { webhook_status: WebhookStatus }
 
-/** What is read from the webhook's body. */
+/** The fields that are read from the webhook's body. */
 type InBody = 'description' | 'callback_url' | 'signing_key'
 type KeptRow = Omit<KeptMessage, InBody> & { webhook_body: string }
 

@@ -59,7 +59,7 @@ type Configured = Ports & { config: Config }
 
 type At = Configured & { path: string; kind: SearchKind; schemas: typeof anyWebhook }
 
-/** Those below /v1 exist under the specification only. */
+/** The schemas below /v1, which has webhooks under the specification only. */
 const ofSpecification = webhookSchemas(eventTypesOf.specification, attempts.specification.most)
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')

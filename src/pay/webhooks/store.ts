@@ -40,7 +40,7 @@ const valuesOf = (webhook: Webhook): Value[] => {
   return [webhook_id, room, status, listening_until, bodyOf(webhook)]
 }
 
-/** Both are SQL, in a statement that has the room as this parameter. */
+/** SQL for a statement. `room` is its parameter for the room, such as $1. */
 const countActive = (room: string): string =>
   `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE')`
 export const hasPlace = (room: string): string => `${countActive(room)} < ${ACTIVE_WEBHOOKS}`
@@ -52,8 +52,8 @@ export const lockWebhooks = (room: string): Statement => ({
 })
 
 /**
- * Fails its `expect` when the account has as many active webhooks as it may; with `active` also unless it still has so
- * many.
+ * Fails its `expect` if the account already has the most active webhooks that are allowed, or if `active` is set and is
+ * no longer their number.
  */
 export const insertWithinLimit = (webhook: Webhook, active: number | null = null): Statement[] => [
   lockWebhooks(webhook.room),
@@ -66,7 +66,7 @@ export const insertWithinLimit = (webhook: Webhook, active: number | null = null
   },
 ]
 
-/** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
+/** The webhooks that match a condition on their columns. The condition may end with an order and a limit. */
 export async function webhooksWhere(database: Database, condition: string, values: Value[]) {
   const { columns, fromRow } = webhookRows
   const sql = `select ${columns} from webhooks where ${condition}`
@@ -82,7 +82,7 @@ export const activeWebhooks = (database: Database, room: string) =>
 
 /**
  * Makes sure that the default account has one active webhook from the settings, with this address, this signing key and
- * all event types. Those of earlier settings are deactivated. Returns the other active webhooks with the address.
+ * all event types. Webhooks of earlier settings are deactivated. Returns the other active webhooks with the address.
  *
  * Instances that start together may each insert one. Each reads again after its insert, and all keep the oldest.
  */

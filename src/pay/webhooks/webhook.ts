@@ -12,12 +12,12 @@ import {
 
 export type { EventType }
 
-/** Those of each behaviour, in the order in which people read them. */
+/** The event types of each behaviour, in the order in which people read them. */
 export const eventTypesOf = {
   specification: typesIn(eventMeanings.specification),
   'govuk-pay': typesIn(eventMeanings['govuk-pay']),
 } satisfies Record<Behaviour, readonly EventType[]>
-/** Those of any behaviour. */
+/** The event types of both behaviours together. */
 export const eventTypes = [...new Set(Object.values(eventTypesOf).flat())]
 
 function typesIn(meanings: object): EventType[] {
@@ -38,27 +38,27 @@ export type Webhook = {
   webhook_id: string
   room: string
   status: WebhookStatus
-  /** Only of `farthing listen`: until when it counts as connected, in milliseconds on the machine's clock. */
+  /** Only for a listener: until when it counts as connected, in milliseconds on the machine's clock. */
   listening_until?: number | null
   callback_url: string
   description?: string | undefined
   subscriptions: readonly EventType[]
   signing_key: string
-  /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
+  /** The webhook comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
   fixed?: true
-  /** It was registered there, and not through the API. */
+  /** The webhook was registered in the console, and not through the API. */
   from?: 'console'
-  /** When its key was changed: milliseconds of the machine. */
+  /** When its signing key was changed, in milliseconds on the machine's clock. */
   changed?: MachineTime
 }
 
 type Named = Pick<Webhook, 'description' | 'callback_url'>
 
-/** What people call a webhook: without the path of its address, which may be secret. */
+/** A name for people, without the path of the webhook's address, which may be secret. */
 export const webhookName = ({ description, callback_url }: Named): string =>
   description?.trim() || new URL(callback_url).host
 
-/** The same on the pages of its account, which show the whole address. */
+/** The name on the pages of the webhook's own account, which show the whole address. */
 export const webhookTitle = ({ description, callback_url }: Named): string =>
   description?.trim() || callback_url
 
@@ -80,7 +80,7 @@ export type Attempt = AttemptResult & { at: AccountTime }
 
 export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 
-/** As stored and shown by tools: to the API a message for which nobody listened is FAILED. */
+/** The status as stored, and as tools show it. The API shows a message for which nobody listened as FAILED. */
 export type MessageStatus = DeliveryStatus | 'not listening'
 
 /** A message to one webhook. `body` holds the exact bytes to send, as UTF-8 text. */
@@ -103,7 +103,7 @@ type PaymentChange = {
   payment_id: string
   at: AccountTime
   eventTypes: readonly EventType[]
-  /** That of the payment. */
+  /** The behaviour of the payment. */
   behaviour: Behaviour
   /** The payment as GET returns it after the change. */
   resource: object
@@ -121,7 +121,7 @@ export function messagesFor(
     const subscribed = webhooks.filter(webhook => webhook.subscriptions.includes(event_type))
     if (subscribed.length === 0) return []
     const own = messageResource[behaviour](resource, event_type)
-    // The event types of a change may share it.
+    // The event types of a change may share one text.
     if (own !== shown) text = JSON.stringify(own)
     shown = own
     return subscribed.map(({ webhook_id, room }) => {

@@ -74,7 +74,7 @@ const messageWith = (types: readonly EventType[], most: number) =>
     },
   })
 
-/** What an account with these event types sends and gets. `most`: attempts of a message. Specification, *Webhook* and *Webhook management*. */
+/** The schemas for these event types. `most`: attempts of a message. Specification, *Webhook*, *Webhook management*. */
 export function webhookSchemas(types: readonly EventType[], most: number) {
   const subscriptions = {
     type: 'array',
@@ -115,14 +115,14 @@ export function webhookSchemas(types: readonly EventType[], most: number) {
         },
       },
     ),
-    /** Without its signing key. */
+    /** A webhook without its signing key. */
     listedWebhook: object('ListedWebhook', always, sometimes),
     webhook: object('Webhook', { ...always, signing_key }, sometimes),
     webhookMessage: messageWith(types, most),
   }
 }
 
-/** Those of accounts of any behaviour. */
+/** The schemas for accounts of either behaviour. */
 export const anyWebhook = webhookSchemas(eventTypes, attempts['govuk-pay'].most)
 type Schemas = typeof anyWebhook
 

@@ -34,7 +34,7 @@ import { builtFields, wantedOf } from '../steer/scenario-wire.ts'
 import { shownPayment } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 
-/** What POST /v1/payments takes: `readNewPayment` reads it. */
+/** A field that is not read here. `readNewPayment` reads the fields of POST /v1/payments. */
 const unread = (schema: object) => ({ schema, rule: '', read: (input: unknown) => input })
 
 const refundFields = {
@@ -146,7 +146,7 @@ function createNextReference({ database }: ToolContext) {
 const notCapturable = (asked = 'delayed_capture and ') =>
   badField('capture', `needs ${asked}the scenario success`)
 
-/** The steps to take with the payment, in this order. Throws a 422 for the first that the state table does not have. */
+/** The steps to take with the payment, in order. Throws a 422 for the first step that the state table does not have. */
 function stepsOf(
   given: Values<typeof builtPayment.fields.optional>,
   { amount, authorisation_mode: mode, delayed_capture }: NewPayment,
@@ -176,7 +176,7 @@ function stepsOf(
   }
 }
 
-/** What the payment is created with. In agreement mode it may have its end at once. */
+/** The scenario with which the payment is created. In agreement mode this may include its end. */
 function appliedTo(
   { authorisation_mode: mode }: NewPayment,
   { scenario, confirm, ...applied }: Scenario,
@@ -184,7 +184,7 @@ function appliedTo(
   return { ...applied, ...(mode === 'agreement' && scenario && { scenario }) }
 }
 
-/** In pence, of so many. */
+/** The refund in pence. `amount` is the amount of the payment. */
 function readRefund(input: unknown, amount: number) {
   if (input === undefined) return undefined
   const fields = isObject(input) ? input : { amount: input }
@@ -196,7 +196,7 @@ function readRefund(input: unknown, amount: number) {
   return { amount: known, scenario }
 }
 
-/** Resolves to the refund, if that is one of the steps. */
+/** Resolves to the refund, if one of the steps makes it. */
 async function takeSteps(
   context: ToolContext,
   account: Account,
@@ -227,7 +227,7 @@ async function takeSteps(
   })
 }
 
-/** In agreement mode a payment has its end when it is made, or is charged at once here. */
+/** In agreement mode a payment has ended when it is made, or is charged at once here. */
 const isFinishedOrPaid = (payment: Payment): boolean =>
   isFinished(statusOf(payment)) || isAuthorised(payment)
 

@@ -34,16 +34,16 @@ type ControlEndpoint<
   route: `${Endpoint['method']} /control${string}`
   /** The rest of its description, in CommonMark. */
   description?: string
-  /** What the parameter in its path is. */
+  /** The description of the parameter in its path. */
   inPath?: string
   query?: Query
   /** A body without a required field may be missing. */
   body?: ReturnType<typeof bodySchema<Required, Optional>>
-  /** It may not, because one of its fields is required. */
+  /** The body may not be missing, because one of its fields is required. */
   needsBody?: true
-  /** Of one that succeeds. With 204 the handler returns nothing. */
+  /** The response of a request that succeeds. With 204 the handler returns nothing. */
   response: [status: 200 | 201, description: string, schema: Schema] | [204, description: string]
-  /** Those that it may throw itself, and that do not follow from `query` and `body`. */
+  /** The errors that the handler may throw, without those that follow from `query` and `body`. */
   errors?: () => ApiError[]
   /** `id` is the parameter in the path. */
   handler: (
@@ -123,7 +123,7 @@ export const defineEndpoint =
     }
   }
 
-/** The query. A parameter that was given twice has a value that none of them takes. */
+/** The query. A parameter that was sent twice gets a value that no parameter accepts. */
 const onceEach = ({ query }: FastifyRequest): Json =>
   Object.fromEntries(
     Object.entries(query as Json).map(([name, text]) => [

@@ -77,7 +77,7 @@ export const startListening = defineEndpoint({
 
 const findListener = async ({ database }: ToolContext, { room }: Account, id: string) => {
   const found = await findWebhook(database, room, id)
-  // One that was retired registers again.
+  // The command of a listener that was retired registers again.
   if (!found?.listening_until) throw notFound('listener')
   if (found.status !== 'ACTIVE') throw deleted()
   return found

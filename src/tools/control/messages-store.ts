@@ -13,7 +13,7 @@ import {
 } from '../../platform/database/select.ts'
 import { countWebhooks } from '../lists/webhooks-store.ts'
 
-/** As the API has it. */
+/** The status as the API shows it. */
 const DELIVERY_STATUS =
   "case messages.status when 'not listening' then 'FAILED' else messages.status end"
 
@@ -40,12 +40,12 @@ export async function followMessages(
   )
 }
 
-/** Messages of each webhook in a step, however many the account has. */
+/** The fewest messages of each webhook in a step, however many webhooks the account has. */
 const FEWEST_OF_WEBHOOK = 20
 
 /**
- * Up to where no webhook of the account has more than `most` messages in the range, by the index that has those of each in
- * their order; undefined if none has more in all of it.
+ * The identifier up to which no webhook of the account has more than `most` messages in the range; undefined if that is
+ * so in the whole range. Uses the index that has the messages of each webhook in order.
  */
 async function edgeOf(
   database: Database,

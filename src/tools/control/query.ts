@@ -14,7 +14,7 @@ import type { Values } from '../steer/fields.ts'
 import { nullable } from '../steer/schemas.ts'
 import type { Look, Waits } from './wait.ts'
 
-/** Of a payment, a message or an exchange. */
+/** An example of the identifier of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
 
 export const anyText = (description: string, example: string) =>
@@ -50,7 +50,7 @@ export const paging = {
   wait,
 }
 
-/** Where a list begins and ends. */
+/** The identifiers with which a client asks for the results after and before these. */
 export const ends = {
   next: { ...nullable, description: 'For `after`' },
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },

@@ -89,7 +89,7 @@ export const listRequests = (context: ControlContext): Endpoint =>
       followed(context, asked, async (account, paging, filter) => {
         const { room, parent } = account
         const wanted = { ...filter, kinds }
-        // For other accounts this would be a commit after each request.
+        // Only for test accounts: for others this would be a commit after each request.
         const written = async () => parent !== null && (await recorder?.write(account))
         await written()
         const recordedSince = time.wall() - LONGEST_COMMIT

@@ -15,7 +15,7 @@ import { askAboutMessage, probeWebhook, sendMessage } from './send.ts'
 
 /** Endpoints that read the record. There are none without a recorder. */
 const reading = [listRequests, listMessages, readCheck, sendMessage, askAboutMessage, probeWebhook]
-/** Those that are there only with the console. */
+/** Endpoints that need the console too. */
 const forConsole = [startListening, takeNext, giveResult, stopListening, enterConsole]
 /** Endpoints that change payments, clocks and accounts. There are none without FARTHING_CONTROL=true. */
 const steering = [

@@ -13,7 +13,7 @@ import { askedFor } from '../../platform/http/addresses.ts'
 import { longJson } from '../../platform/http/long-json.ts'
 import type { ToolContext } from '../context.ts'
 
-/** The waits of a parent and its test accounts take a third of the time at most. */
+/** Pauses are twice as long as looks: the looks of a parent and its test accounts take at most a third of the time. */
 const PAUSE_PER_LOOK = 2
 
 export const tooManyWaits = () =>
@@ -24,8 +24,8 @@ export const tooManyWaits = () =>
   )
 
 /**
- * What a look found: the response, whose list is an iterator. `isNewer` looks only at what was written since: another look
- * finds nothing if it is false.
+ * The result of a look: the response, whose list is an iterator. `isNewer` looks only at rows that were written since:
+ * if it is false, another look would find nothing.
  */
 export type Look = { found: object | undefined; isNewer?: (() => Promise<boolean>) | undefined }
 
@@ -47,7 +47,7 @@ export function createWaits(
   function takePlace({ name, parent }: Account): () => void {
     const leave = takeSlot(parent ?? name)
     if (leave instanceof Promise) throw tooManyWaits()
-    // Only waiting is free: looks take turns.
+    // A request that waits takes no turn. A look does.
     const goOn = currentGuest()?.rest?.()
     return () => {
       leave()
@@ -114,7 +114,7 @@ export function createWaits(
   return { waitFor, takePlace }
 }
 
-/** Runs a look, and pauses if it found nothing. One that fails finds nothing: the next may not fail. */
+/** Runs a look, and pauses if it found nothing. A look that fails counts as such: the next may succeed. */
 async function inThirdOfTime<Found>(
   look: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {

@@ -17,9 +17,9 @@ import {
 } from '../../pay/webhooks/webhook.ts'
 
 /**
- * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and
- * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected: then
- * nothing is replaced, and one that wants others gets `taken`.
+ * Makes the listener with this label, or makes it active again with its old webhook and signing key. The `wanted` event
+ * types replace its subscriptions. `other` is true if a listener is already connected: it keeps its subscriptions, and
+ * the result is `taken` if these are not the wanted ones.
  *
  * Returns undefined when the account has as many active webhooks as it may.
  *
@@ -34,7 +34,7 @@ export async function keepListener(
   const { room } = account
   const callback_url = listenerAddress(label)
   const isListener = 'account = $1 and listening_until is not null order by webhook_id'
-  /** The oldest first, also those that were deactivated. */
+  /** Oldest first, with the webhooks that were deactivated. */
   const find = async () =>
     (await webhooksWhere(database, isListener, [room])).filter(
       webhook => webhook.callback_url === callback_url,
@@ -96,7 +96,7 @@ export const listenUntil = (
   values: [room, webhook_id, until],
 })
 
-/** With the time 0, which tells a command that still runs to register again: nobody has deleted its webhook. */
+/** Sets the time 0: a command that still runs then registers again, because nobody has deleted its webhook. */
 const retireWhere = (condition: string, values: Statement['values']): Statement => ({
   sql: `update webhooks set status = 'INACTIVE', listening_until = 0 where ${condition}`,
   values,
@@ -104,10 +104,10 @@ const retireWhere = (condition: string, values: Statement['values']): Statement 
 
 export type AttemptKey = { room: string; webhook_id: string; attempt_id: string }
 
-/** For the listener. It sends the body unchanged, with these headers. */
+/** A message for the listener, which sends the body unchanged, with these headers. */
 export type Offer = { message_id: string; headers: Record<string, string>; body: string }
 
-/** Milliseconds after which a row is left over from an instance that stopped. */
+/** Milliseconds after its expiry when a row counts as left behind by an instance that stopped. */
 const LEFT_OVER = 60_000
 
 const KEY = 'account = $1 and webhook_id = $2 and attempt_id = $3'

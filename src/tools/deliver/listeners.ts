@@ -33,8 +33,8 @@ type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
 }
 
 /**
- * As `send`, but leaves messages to listeners to those, and waits for their answers. A listener has as many slots as a host,
- * and those of an account and its test accounts together as many as all hosts.
+ * As `send`, but hands messages over to their listeners and waits for the answers. A listener has as many slots as a
+ * host. All listeners of an account and its test accounts together have as many as all hosts.
  */
 export function withListeners(send: Send, ports: ListenerPorts): Send {
   const slots = new Map<string, ReturnType<typeof createSlots>>()
@@ -83,7 +83,7 @@ async function sendToListener(
     const row = await findOffered(database, key)
     if (!row) return failed('timeout', ms)
     if (row.answer) {
-      // Nobody has to wait for this. A row that stays is deleted later.
+      // Not awaited, because a row that stays is deleted later.
       database.write([deleteAttempt(key, row)]).catch(() => {})
       const { answer, ...result } = JSON.parse(row.answer) as ListenerAnswer // written by endAttempt
       if (!answer) return result
@@ -92,7 +92,7 @@ async function sendToListener(
     }
     const isAlone = !row.taken && row.listening_until <= time.wall()
     if (!isAlone && !ending.aborted) return undefined
-    // Somebody took it at that moment, or answered. The end wakes nobody twice.
+    // If a listener took or answered the attempt at that moment, look again: the end wakes nobody twice.
     if (!(await database.write([deleteAttempt(key, row)]))) return look()
     return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', ms)
   }
@@ -106,8 +106,8 @@ async function sendToListener(
 type TakenAttempt = Offer & { attempt_id: string }
 
 /**
- * Waits for an attempt, and takes it. Resolves to null once `ending` is aborted, or when somebody has said that the
- * listener stopped: one that is still there then asks again. `wait` is the most milliseconds until `ending`.
+ * Waits for an attempt, and takes it. Resolves to null once `ending` is aborted, or when a request has said that the
+ * listener stopped: a listener that still runs then asks again. `wait` is the most milliseconds until `ending`.
  */
 export async function waitForAttempt(
   { database, time, signals, listening }: ListenerPorts & { listening: TakeSlot },
@@ -126,11 +126,11 @@ export async function waitForAttempt(
     if (attempt_id && offer) {
       if (await database.write([setTaken({ room, webhook_id, attempt_id }, 1)]))
         return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
-      // Another request of this listener has taken it.
+      // Another request of this listener has taken the attempt.
       return look()
     }
     if (ending.aborted) return null
-    // Another request of this listener was cut off.
+    // Another request of this listener was cut off, which would soon disconnect it.
     if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined
   }

@@ -1,14 +1,14 @@
 import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 
-/** Failed messages of an account that are sent again one after the other. One run of an account at a time. */
+/** A run that sends failed messages of an account again, one after the other. An account has one run at a time. */
 export type Resend = {
-  /** When it began, in milliseconds on the account's clock. */
+  /** When the run began, in milliseconds on the account's clock. */
   at: number
   /** The identifiers of the messages that are still to be sent, in order. */
   left: string[]
   accepted: number
   failed: number
-  /** Those that could not be sent any more. */
+  /** The number of messages that could no longer be sent. */
   skipped: number
 }
 
@@ -27,8 +27,8 @@ export async function findResend(database: Database, room: string) {
 }
 
 /**
- * Begins a run, or without `resend` claims the account for other messages that are sent by hand, and leaves what is known of
- * the newest run. Fails its `expect` while the account is claimed. `now` is the machine's time.
+ * Begins a run. Without `resend` it claims the account for other messages that are sent by hand, and leaves the newest
+ * run in the row. Fails its `expect` while the account is claimed. `now` is the machine's time.
  */
 export const claimSending = (
   room: string,
@@ -42,7 +42,7 @@ export const claimSending = (
   expect: 1,
 })
 
-/** Fails its `expect` when somebody else has changed the run since: it goes on only if nobody did. */
+/** Fails its `expect` if the run was changed since it was read. Then this run must not go on. */
 export const saveResend = (
   room: string,
   before: Resend,
@@ -54,10 +54,10 @@ export const saveResend = (
   expect: 1,
 })
 
-/** No run, for an account whose row only says that other messages of it are being sent by hand. */
+/** Stands for no run, in the row of an account that had none before other messages were sent by hand. */
 const NO_RUN: Resend = { at: 0, left: [], accepted: 0, failed: 0, skipped: 0 }
 
-/** Changes nothing where somebody else has the claim. */
+/** Changes nothing if other work has the claim. */
 export const endSending = (room: string, until: number): Statement => ({
   sql: 'update resends set claimed_until = 0 where account = $1 and claimed_until = $2',
   values: [room, until],

@@ -9,7 +9,7 @@ import { type DeliveryFilter, type DeliveryRow, listDeliveries } from '../lists/
 import { claimSending, endSending, type Resend, saveResend } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
-/** Begins to send these messages again, in this order. Resolves false while an earlier run of the account goes on. */
+/** Begins to send these messages again, in order. Resolves to false while an earlier run of the account goes on. */
 export async function resendAll(
   context: ToolContext,
   account: Account,
@@ -23,7 +23,7 @@ export async function resendAll(
   if (!(await database.write([claimSending(account.room, claim, now)]))) return false
   const save = (next: Resend, claimed_until: number) =>
     database.write([saveResend(account.room, resend, next, claimed_until)])
-  // It stops when the service stops or another run has replaced it.
+  // The run stops when the service stops or another run has replaced it.
   deliveries.beside(async isStopping => {
     for (const message_id of message_ids) {
       if (isStopping()) break
@@ -58,12 +58,12 @@ export async function failedToSend(
 export const ALREADY_SENDING =
   'messages of this account are being sent by hand already, one after the other: try again when that has ended'
 
-/** Milliseconds in which nobody else may begin, should this process end just before its work has. */
+/** Milliseconds for which other work may not begin yet, if this process ends just before its work is done. */
 const AFTER_WORK = 5_000
 
 /**
- * Runs work that sends many messages of the account by hand and takes at most `ms` milliseconds. Resolves to undefined
- * without doing it while other such work of the account goes on, in any instance.
+ * Runs work that sends many messages of the account by hand and takes at most `ms` milliseconds. Resolves to undefined,
+ * without running it, while other such work of the account goes on in any instance.
  */
 export async function sendingAlone<Result>(
   { database, time }: ToolContext,

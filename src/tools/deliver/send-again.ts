@@ -35,11 +35,11 @@ export const signed = (body: string, key: string, damage: Damage | undefined): S
 export const MOST_TIMES = 10
 
 export type SendAgain = {
-  /** How often, if not once. */
+  /** How often to send the message. Default: once. */
   times?: number
-  /** Instead of the kept bytes. */
+  /** The body to send instead of the kept bytes. */
   body?: string | undefined
-  /** Whether the message gets another identifier wherever its own stands in the body. */
+  /** Whether a new identifier replaces that of the message everywhere in the body. */
   new_identifier?: boolean | undefined
   damage?: Damage | undefined
   signing_key?: string | undefined
@@ -50,7 +50,7 @@ export type Resendable = KeptMessage & { body: string }
 
 export const WEBHOOK_INACTIVE = 'the webhook of this message is INACTIVE: register another one'
 
-/** The message, or why it cannot be sent again. */
+/** The message, or the reason why it cannot be sent again. */
 export function resendable(
   message: KeptMessage,
   reading: Reading,
@@ -84,7 +84,7 @@ export async function sendAgain(
   return Array.fromAsync({ length: options.times ?? 1 }, once)
 }
 
-/** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
+/** Sends a message once, with this body and signature, and records it. Neither the message nor the payment changes. */
 export async function sendByHand(
   context: ToolContext,
   account: Account,
@@ -102,7 +102,7 @@ export async function sendByHand(
   })
 }
 
-/** What the receiver answered to the message without damage, for one whose signature is wrong. */
+/** Adds the receiver's response to the undamaged message, if this one has a wrong signature. */
 async function withUndamaged(
   { database }: ToolContext,
   { room }: Account,

@@ -33,14 +33,14 @@ type TestMessageRequest = {
   account: Account
   webhook: Webhook
   event_type: TestEvent
-  /** Where the client found the API. */
+  /** The address at which the client reached the API. */
   address: string
   return_url: string
 }
 
 /**
- * Makes a payment that has come to the event, and sends the message about it to this webhook alone. Resolves after the
- * delivery. Nothing is made if the webhook is not active: then it resolves to undefined.
+ * Makes a payment that has reached the event, and sends the message about it to this webhook alone. Resolves after the
+ * delivery. If the webhook is not active, makes nothing and resolves to undefined.
  */
 export async function sendTestMessage(
   context: ToolContext,
@@ -60,7 +60,7 @@ export async function sendTestMessage(
     given: fields,
     base_url,
     origin: 'test message',
-    // So that no other message follows.
+    // The capture is held, so that no other message follows.
     applied: { capture: 'held' },
   })
   const ended = triggersTo[event_type].reduce(

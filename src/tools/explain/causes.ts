@@ -1,11 +1,11 @@
-/** Why an attempt failed, in one sentence that says what to do. */
+/** Explains in one sentence why an attempt failed and what to do. */
 
 import { isSuccess } from '../../core/http-status.ts'
 import { asTypedHere } from '../../core/invocation.ts'
 import { NOBODY_LISTENS } from '../../pay/webhooks/listener.ts'
 import type { Exchange } from '../record/exchange.ts'
 
-/** How an attempt ended. `result` is, without a status, the reason and, if it is known, Node's code in brackets. */
+/** How an attempt ended. Without a status, `result` is the reason, with Node's code in brackets if that is known. */
 export type AttemptEnding = Pick<Exchange, 'status' | 'result' | 'response_body' | 'by_hand'>
 
 /** undefined for an attempt that succeeded. */
@@ -39,7 +39,7 @@ const meanings: Record<number, string> = {
 /** The code of Node in brackets after a reason. */
 const CODE = /^(.*) \(([A-Z0-9_]+)\)$/
 
-/** Why no connection was made, or why it ended early. */
+/** The reason why no connection was made, or why it ended early, by Node's code. */
 const connections: Record<string, string> = {
   ECONNREFUSED: 'is the receiver running, and is the port right?',
   EHOSTUNREACH: 'its machine cannot be reached from Farthing.',
@@ -84,7 +84,7 @@ function withoutStatus(result: string): string {
   }
 }
 
-/** Invisible characters, written out: those that change the direction of text would reorder the advice behind them. */
+/** Writes out invisible characters. Some change the direction of text, which would reorder the advice after them. */
 export const withoutControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,

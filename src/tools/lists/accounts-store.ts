@@ -3,7 +3,7 @@ import { countRows, numbered, where } from '../../platform/database/select.ts'
 import { among } from '../record/store.ts'
 import { isOpen } from './webhooks-store.ts'
 
-/** None is counted beyond these, because each is looked up in the record. */
+/** The most failed messages that are counted, because each is looked up in the record. */
 export const MOST_FAILED = 1_000
 
 /** By room: its payments, the refused requests that are recorded, and the failed messages that need attention. */

@@ -1,4 +1,4 @@
-/** Finds payments for the tools, also by parts of them, within limits that keep each query short. */
+/** Finds payments for the tools, also by parts of their values, within limits that keep each query short. */
 
 import type { Account } from '../../core/account.ts'
 import { idFloor } from '../../core/ids.ts'
@@ -27,7 +27,7 @@ import {
   where,
 } from '../../platform/database/select.ts'
 
-/** What is looked for. Texts are parts, in any case; the value of metadata is the whole one, exactly. */
+/** The value to look for. A text is a part, in any case; a value of metadata is the whole value, exactly. */
 export type Sought =
   | { by: 'reference'; text: string }
   | { by: 'email'; text: string }
@@ -37,14 +37,14 @@ export type Sought =
 /** Created at `from` or later and before `until`, in milliseconds. */
 export type PaymentFilter = {
   payment_id?: string
-  /** The whole one, in any case. */
+  /** The whole reference, in any case. */
   reference?: string
-  /** That set this agreement up, or were made with it. */
+  /** Only payments that set up this agreement, or were made with it. */
   agreement_id?: string
   status?: string | undefined
-  /** Also of the past: see `hasPassed`. No index has those that a payment can leave. */
+  /** A status, also of the past: see `hasPassed`. No index has the statuses that a payment can leave. */
   passed?: Status | undefined
-  /** Wholly or partly. No index has it, so it is looked for as parts are. */
+  /** Refunded wholly or partly. No index has that, so the same limit applies as to parts. */
   refunded?: boolean
   from?: number | undefined
   until?: number | undefined
@@ -52,15 +52,15 @@ export type PaymentFilter = {
 }
 
 /**
- * No index has an email address, an amount, metadata or the middle of a reference: so many payments are looked at, the
- * newest of the account, or of those with the status.
+ * The most payments that are looked at for an email address, an amount, metadata or the middle of a reference, which no
+ * index has: the newest of the account, or of those with the status.
  */
 export const MOST_SEARCHED = 10_000
 
-/** For a status in the past so many are looked at, because the column stands behind the body. */
+/** The most payments that are looked at for a status in the past, whose column stands behind the body. */
 const MOST_PASSED = 1_000
 
-/** An index has the references, in an order that does not help with their beginnings: so many of them are looked at. */
+/** The most references that are looked at. An index has them, in an order that does not help with their beginnings. */
 export const MOST_BEGINNINGS = 25_000
 
 const BELOW = 'payment_id < ?'
@@ -87,7 +87,7 @@ export async function findPayments(database: Database, search: Search, range: Ra
     )
   }
   const find = (range: Range) => findInSteps(database, search, { range, least, sought }, part)
-  // The text in the row may be another field than one of the metadata, so the payments are looked at once more.
+  // The text may stand in another field of the row than metadata, so each payment that was found is compared again.
   const isMatch = ({ given: { metadata = {} } }: Payment) =>
     Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value
   return findWanted(find, isMatch, { ...range, ...part })
@@ -149,7 +149,7 @@ export async function findWanted(
   return wanted.slice(0, limit)
 }
 
-/** All but what is sought. One lower limit: SQLite would seek by either of two. */
+/** All conditions but `sought`. There is one lower limit, because SQLite would seek by either of two. */
 function conditionsOf({ account, now, filter }: Search, { before, after }: Range, least: string) {
   const { payment_id, reference, agreement_id, status, passed, refunded, from, until } = filter
   const low = [least, oldestKept(now, account.behaviour), from === undefined ? '' : idFloor(from)]
@@ -176,7 +176,7 @@ function isReference(reference: string): Condition {
   return where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
 }
 
-/** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
+/** The lowest identifier of the `most` newest payments of the account, or of those with the status; '' for fewer. */
 async function newestFrom(
   database: Database,
   { account, filter: { status } }: Search,
@@ -276,7 +276,7 @@ const conditionsOfWhole = (search: Search, range: Range): Condition[] =>
     where(sql === BELOW ? `payment_id || '' < ?` : sql, ...values),
   )
 
-/** How many payments match the filter, which looks for nothing, within the range. At most `most` are counted. */
+/** The number of payments in the range that match the filter, which has no `sought`. At most `most` are counted. */
 export function countListed(database: Database, search: Search, range: Range, most: number) {
   const { sql, values } = allOf(conditionsOf(search, range, ''))
   const listed = `(select payment_id from payments where ${sql} limit ?) listed`

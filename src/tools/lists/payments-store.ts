@@ -1,4 +1,4 @@
-/** What lists and the home page of the console say of payments: the results of their messages, and how many have each status. */
+/** For lists and the home page of the console: the results of the messages of payments, and the number by status. */
 
 import type { Account } from '../../core/account.ts'
 import { MESSAGES_COUNTED } from '../../core/budgets.ts'
@@ -18,8 +18,8 @@ export type Delivery = {
 }
 
 /**
- * By payment, for payments that the caller has found. Those without messages are absent. Of each MESSAGES_COUNTED messages
- * are counted, and one more if it has more.
+ * By payment, for payments that the caller has found. Payments without messages are absent. Counts at most
+ * MESSAGES_COUNTED messages of a payment, and one more if it has more.
  */
 export async function deliveriesOf(
   database: Database,
@@ -44,7 +44,7 @@ export async function deliveriesOf(
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }
 
-/** By the identifiers of the payments that messages are about. Those that are gone are absent. */
+/** The references of the payments of these messages, by payment_id. Payments that are gone are absent. */
 export async function referencesOf(
   database: Database,
   messages: readonly { payment_id: string }[],
@@ -56,7 +56,7 @@ export async function referencesOf(
   return new Map(payments.map(({ payment_id, given }) => [payment_id, given.reference]))
 }
 
-/** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */
+/** The number of payments with each status, of the account and not gone at `now`: of each status at most `most`. */
 export async function countStatuses(
   database: Database,
   { room, behaviour }: Account,

@@ -23,7 +23,7 @@ import {
 } from '../../platform/database/select.ts'
 import { among, wasAccepted } from '../record/store.ts'
 
-/** With the newest of its messages that was attempted. */
+/** A webhook with its newest message that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
 
 /** The newest webhooks of the account with this status, at most `limit`, and how many there are. */
@@ -64,7 +64,7 @@ export const newestWebhooks = (database: Database, room: string, limit: number) 
 export const countWebhooks = (database: Database, room: string): Promise<number> =>
   countRows(database, where('webhooks where account = ?', room))
 
-/** Each refund of a payment makes one for each webhook. */
+/** A limit, because each refund of a payment makes a message for each webhook. */
 const MOST_OF_PAYMENT = 1_000
 
 /** The first messages of a payment that the caller has found and that is not gone, oldest first. */
@@ -84,7 +84,7 @@ type Failure = Pick<DeliveryRow, 'message_id' | 'payment_id' | 'attempts' | 'web
 
 /**
  * The newest messages of each of these webhooks that need attention, and whose bodies are kept, at most `limit` of each.
- * `since`: of a change then or later, in milliseconds on the account's clock.
+ * `since`: only messages about a change then or later, in milliseconds on the account's clock.
  */
 export async function newestFailures(
   database: Database,
@@ -112,15 +112,15 @@ export type DeliveryRow = MessageRow & Pick<Webhook, 'webhook_id'>
 export type DeliveryFilter = {
   event_type?: EventType | undefined
   status?: MessageStatus | undefined
-  /** Those that need attention. */
+  /** Only messages that need attention. */
   needsAttention?: true
 }
 
-/** The most messages that are looked through where no index has the filter: together, and at least of each webhook. */
+/** The most messages that are searched if no index has the filter: of all webhooks, and at least of each webhook. */
 const MOST_SEARCHED = 1_000
 const FEWEST_SEARCHED = 100
 
-/** The others have partial indexes. */
+/** The other statuses have partial indexes. */
 const isSearched = (status: MessageStatus | undefined) =>
   status === 'SUCCESSFUL' || status === 'not listening'
 

@@ -31,7 +31,7 @@ export function createPlans(ports: WatchPorts & { watch: Watch }, stopped: () =>
     for (const off of offs) off()
   }
 
-  /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
+  /** Lets the fault act on the reply. If it has an error, the caller must still send that. */
   async function act(fault: Fault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     fault.hasActed = true
     await hold(fault, request)
@@ -62,7 +62,7 @@ export function createPlans(ports: WatchPorts & { watch: Watch }, stopped: () =>
             const { fault } = plans
             if (fault?.plan.when !== 'before') return done()
             await act(fault, request, reply)
-            // The client does not receive it: the connection is reset once the request is recorded.
+            // The client does not receive this response: the connection is reset once the request is recorded.
             if (fault.plan.reset) void reply.code(500).send()
             else done(fault.error)
           })

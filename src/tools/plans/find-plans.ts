@@ -1,4 +1,4 @@
-/** Finds the plans of a request: the fault that acts on it, and its scenarios. Counts it for each fault that it matched. */
+/** Finds the plans of a request: its scenarios and the fault that acts on it. Counts it for each fault that matches. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
@@ -42,14 +42,14 @@ export type Fault = {
 
 type ScenarioPlans = Scenarios & { plan_id: string | undefined }
 
-/** The fault that acts on a request, and the scenarios for what it makes. */
+/** The fault that acts on a request, and the scenarios for the payment or refund that the request makes. */
 export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
 export type PlanPorts = { database: Database; time: Time }
 
 export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: KnownPlans) {
   const { database } = ports
-  // In a room one run after the other, so that a compare-and-swap fails only against other instances.
+  // In a room one run follows the other, so that a compare-and-swap fails only against other instances.
   const countTogether = createGathering(MOST_TOGETHER, countFaults)
   const createInWaves = createGathering(MOST_TOGETHER, async (all: Creating[]) => {
     const sit = createWave(database, () => counted(all[0]?.room ?? ''), all.length)
@@ -111,7 +111,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     const scenario = hasScenario ? scenarioPlans(operation, account) : undefined
     if (!plans.some(plan => !setsScenario(plan) && matches(plan, subject))) return { scenario }
     const fault = await countTogether(account.room, { account, subject })
-    // The record learns which payment it is, because the handler will not run.
+    // Names the payment to the record, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
     if (concerned) recordEffectsOf(request)?.({ account, payment: concerned })
     return { fault, scenario }
@@ -134,8 +134,8 @@ const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject): Faul
 type Target = NonNullable<Awaited<ReturnType<typeof targetOf>>>
 
 /**
- * The account of a request, the plan_id of its last plan where the look-up of the key has read it, and a function that
- * reads the payment. Resolves undefined for a token of no account.
+ * The account of a request, the plan_id of its last plan if the look-up of the key has read it, and a function that
+ * reads the payment. Resolves to undefined for a token of no account.
  */
 async function targetOf(ports: PlanPorts, request: FastifyRequest) {
   const { account, lastPlan } = request

@@ -8,7 +8,7 @@ import { type NewPayment, type Scenario, scenarioIn } from '../../pay/payments/p
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
-/** An error of the API. Without a code it has that of its status, and a 500 that of its operation. */
+/** An error of the API. Without `code` its status decides the code, and for 500 the operation. */
 export type PlannedAnswer = { status: number; code?: Code }
 
 export type Plan = Scenario & {
@@ -20,14 +20,14 @@ export type Plan = Scenario & {
   acted: number
   /** An operationId, or MESSAGE; undefined for every operation. */
   on?: string | undefined
-  /** Fields with which the payment must have been created; of metadata, these keys. */
+  /** Fields with which the payment must have been created. Of metadata only these keys count. */
   given?: Json | undefined
   payment_id?: string | undefined
   /** The number of matching requests that pass first. */
   skip: number
   /** The number of times that it then acts. */
   times: number | 'always'
-  /** Why it did not act on the last payment that it should have acted on. */
+  /** The reason why the plan did not act on the last payment on which it should have acted. */
   note?: string
   // A plan has a scenario or holds payments, or it is a fault and has any of these:
   /** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
@@ -49,7 +49,7 @@ export const MESSAGE = 'message'
 /** Whether the plan says how a payment, capture or refund ends. It has no fault then. */
 export const setsScenario = (plan: Plan): boolean => Object.keys(scenarioIn(plan)).length > 0
 
-/** Why the plan cannot act on this payment, for example because of its mode. */
+/** The reason why the plan cannot act on this payment, for example its mode; undefined if it can. */
 export function noteOn(plan: Plan, given: NewPayment): string | undefined {
   if (plan.on !== CREATION) return undefined
   const impossible = impossibleFor({ mode: given.authorisation_mode }, plan)
@@ -58,16 +58,16 @@ export function noteOn(plan: Plan, given: NewPayment): string | undefined {
   )
 }
 
-/** What plans compare of a request. `given` is undefined if the request concerns no payment. */
+/** The parts of a request that plans compare. `given` is undefined if the request concerns no payment. */
 export type PlanSubject = { operation: string; payment_id?: string; given?: Json }
 
-/** A plan that a request matched, with its counts after the request, and why it did not act if it should have. */
+/** A plan that a request matched, with its counts after the request. `note`: the reason if it should act but cannot. */
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
 
 /**
  * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed and it has
- * not acted often enough, unless `refuse` returns why it cannot. The first plan that acts ends the search. All of
- * `counted` matched.
+ * not acted often enough, unless `refuse` returns a reason why it cannot. The first plan that acts ends the search. All
+ * plans in `counted` matched.
  */
 export function evaluate(
   plans: readonly Plan[],
@@ -109,10 +109,10 @@ export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
   ...(prefilled && { prefilled_cardholder_details: prefilled }),
 })
 
-/** Multiples of it, without their whole parts, spread evenly from 0 to 1. */
+/** The fractional parts of its multiples are spread evenly from 0 to 1. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2
 
-/** The milliseconds for which the plan delays this request: by its count, so the same on every instance and in every run. */
+/** The delay of this request in milliseconds, by its count, so that every instance and every run has the same. */
 export function delayOf({ delay = 0 }: Pick<Plan, 'delay'>, seen: number): number {
   if (typeof delay === 'number') return delay
   const [least, most] = delay

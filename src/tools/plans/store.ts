@@ -25,14 +25,14 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** Those with at most so many plans, and others, are remembered: 2,000 plans of 4 KB of each kind, which take some 10 MB. */
+/** Rooms with up to FEW plans, and large rooms, are remembered: of each kind 2,000 plans of 4 KB, or some 10 MB. */
 const FEW = 10
 const MOST_ROOMS = 200
 const MOST_LARGE_ROOMS = 20
 
 /**
- * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
- * change. So while a room has the same last plan, no plan is missing here: perhaps some were removed, or have old counts.
+ * Remembers the plans of a room by its last plan. New plans come after that, and only the counts and the note of a plan
+ * change. So while a room has the same last plan, no plan is missing here, but some may be removed or have old counts.
  */
 export function createKnownPlans(database: Database) {
   const byLast = new Map<string, readonly Plan[]>()
@@ -74,7 +74,7 @@ const isWhole = (plan: Partial<Plan>): plan is Plan => plan.room !== undefined
 export const countPlans = (database: Database, room: string): Promise<number> =>
   countRows(database, where('plans where account = ?', room))
 
-/** Returns false if the room has all the plans that it may have, or another plan took its position. */
+/** Resolves to false if the room has the most plans that it may have, or if another plan took the position. */
 export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
   database.write([
     {
@@ -86,7 +86,7 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
     },
   ])
 
-/** Counts requests, unless another was counted after the plans were read. */
+/** Counts requests, unless another request was counted after the plans were read. */
 export const countRequests = (counted: Counted[]): Statement[] => inSizes(counted).map(countPart)
 
 function countPart(counted: Counted[]): Statement {
@@ -100,7 +100,7 @@ function countPart(counted: Counted[]): Statement {
     note === undefined ? null : bodyOf({ ...plan, note }),
   ])
   return {
-    // Both databases call the columns of values so.
+    // Both databases name the columns of `values` column1, column2 and so on.
     sql: `update plans set seen = cast(column4 as integer), acted = cast(column5 as integer),
             body = coalesce(column6, body)
           from (values ${rows.join(', ')}) given

@@ -1,9 +1,9 @@
-/** Requests that plans of one account count at once are counted together, so that a hundred plans cost them little. */
+/** Counts concurrent requests of an account for its plans together, so that a hundred plans cost them little. */
 import type { Database, Statement } from '../../core/ports.ts'
 import type { Counted, Plan } from './plan.ts'
 import { countRequests } from './store.ts'
 
-/** Requests that are counted with one write: to match a hundred plans takes a third of a millisecond for each. */
+/** The most requests that one write counts. To match one with a hundred plans takes a third of a millisecond. */
 export const MOST_TOGETHER = 32
 
 type Counts = {
@@ -35,23 +35,23 @@ export function countsOf(read: readonly Plan[]): Counts {
 
 /** One request of a wave. */
 export type Seat = {
-  /** The plans, with the counts of the requests of the wave that have asked before. */
+  /** The plans. Their counts include the requests of the wave that have asked before. */
   counts(): Promise<Counts>
   /** As `write` of the database, with the counts in the same commit. */
   write(statements: Statement[]): Promise<boolean>
-  /** It writes nothing more. */
+  /** Says that the request writes nothing more. */
   end(): void
 }
 
 type Joined = Pick<PromiseWithResolvers<boolean>, 'resolve' | 'reject'> & {
-  /** Its place among those that asked for the counts. */
+  /** Its place among the requests that asked for the counts. */
   order: number
   statements: Statement[]
 }
 
 /**
- * So many requests of a room, each of which asks for the plans, decides, and writes. That is one write, with the counts of
- * all. Where it misses, or one of them decides not to write, nothing is written, and each is to be repeated alone.
+ * A wave of so many requests of a room. Each asks for the plans, decides and writes. They share one write, with all
+ * counts. If it misses, or if a request decides not to write, nothing is written, and each must be repeated alone.
  */
 export function createWave(
   database: Database,
@@ -67,7 +67,7 @@ export function createWave(
 
   async function writeTogether(): Promise<void> {
     if (joined.length === 0 || joined.length < missing) return
-    // Each was decided after what those before it will have done.
+    // Each request was decided with the counts of those before it.
     const all = joined.splice(0).sort((one, other) => one.order - other.order)
     missing = 0
     try {
@@ -81,7 +81,7 @@ export function createWave(
     }
   }
 
-  /** Resolves when no other is alone, to the function that lets the next be. */
+  /** Resolves when no other request runs alone, to the function that lets the next one do so. */
   async function beAlone(): Promise<() => void> {
     const before = lastAlone
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -10,8 +10,8 @@ import type { Recorder } from './recorder.ts'
 import { effectFacts } from './row.ts'
 
 /**
- * By operationId, in the words of a timeline. Not on the endpoints: those of /control do not exist while it is off, and the
- * record shows their actions also then.
+ * The words of a timeline, by operationId. They are not on the endpoints, because those of /control do not exist while
+ * it is off, and the record shows their actions even then.
  */
 export const actions = {
   completePayment: 'the outcome was chosen',
@@ -31,11 +31,11 @@ export const actionText = (operation: string): string =>
 type Action<Result> = {
   by: Actor
   operation: ActionName
-  /** What the action was, as a query: `scenario=declined`. */
+  /** The details of the action as a query: `scenario=declined`. */
   detail: (result: Result) => string
 }
 
-/** Runs `act`, and records what it caused, also before it failed, under one action: the timeline says who did it. */
+/** Runs `act`, and records its effects as one action, even if it fails: the timeline says who did it. */
 export async function recordAction<
   Context extends { recorder: Recorder | undefined; time: Time },
   Result,
@@ -61,7 +61,7 @@ export async function recordAction<
       const facts = effectFacts(payment, caused)
       const did = { began, by, operation, query, payment_id: payment.payment_id, caused, facts }
       await recorder?.action(account, newAction(time, account, did))
-      // Written at once, because the page then lists the attempts.
+      // Written at once, because the next page lists the attempts.
       if (by === 'console') await recorder?.flush()
     }
   }

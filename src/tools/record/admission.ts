@@ -13,7 +13,7 @@ import { type Bound, type Gap, together } from './exchange.ts'
 type Bucket = { left: number; at: MachineTime }
 /** `burst` at once, then `rate` a second. */
 type Size = { burst: number; rate: number }
-/** Refusals have buckets of their own, so that they are recorded during a load test too, whoever runs it. */
+/** Refusals have buckets of their own, so that they are recorded even during a load test of any account. */
 type Each<Value> = { all: Value; refused: Value }
 
 const ACCOUNT: Each<Size> = {
@@ -25,10 +25,10 @@ const INSTANCE: Each<Size> = {
   refused: { burst: RECORDED_AT_ONCE, rate: ALL_REFUSALS_A_SECOND },
 }
 
-/** Milliseconds that the record leaves a disk that was full to payments. */
+/** Milliseconds without records after the disk was full, so that payments get the space. */
 const PAUSE = 10_000
 
-/** Whose exchange it is. `unlimited`: all exchanges of the room are recorded, as far as there is space for them. */
+/** The room of an exchange. `unlimited`: all exchanges of the room are recorded, as far as there is space for them. */
 export type Quota = { room: string; unlimited: boolean }
 
 export function createAdmission() {
@@ -46,7 +46,7 @@ export function createAdmission() {
     pause(now: MachineTime): void {
       pausedAt = now
     },
-    /** The limit that keeps an exchange of this room from being recorded, if one does. */
+    /** The limit because of which an exchange of this room is not recorded; undefined if it is. */
     refuse({ room, unlimited }: Quota, refused: boolean, now: MachineTime): Bound | undefined {
       if (now >= pausedAt && now < pausedAt + PAUSE) return 'database'
       if (unlimited) return undefined
@@ -73,7 +73,7 @@ export function createAdmission() {
       for (const [room, gap] of taken) add(room, gap)
     },
     hasGaps: (): boolean => gaps.size > 0,
-    /** Removes the buckets of accounts that are full again. */
+    /** Removes the accounts' buckets that are full again. */
     forget(now: MachineTime): void {
       for (const kind of ['all', 'refused'] as const)
         for (const [room, bucket] of accounts[kind])
@@ -86,7 +86,7 @@ export function createAdmission() {
 /** A new bucket is full. */
 function refilled(bucket: Bucket | undefined, { burst, rate }: Size, now: MachineTime): Bucket {
   if (!bucket) return { left: burst, at: now }
-  // From a clock that was put back, time counts from there.
+  // If the clock was put back, time counts from its new value.
   const elapsed = Math.max(0, now - bucket.at)
   bucket.left = Math.min(burst, bucket.left + (elapsed * rate) / 1_000)
   bucket.at = now

@@ -8,17 +8,17 @@ import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import type { Space } from './space-store.ts'
 import { insertExchange } from './store.ts'
 
-/** Milliseconds between writes, and after one that failed. */
+/** Milliseconds between writes. RETRY_AFTER: after a write that failed. */
 const WRITE_EVERY = 250
 /** After each commit SQLite reads its pages anew. With 250 ms a loaded instance reads payments a twelfth slower. */
 const WRITE_EVERY_UNDER_LOAD = 2_000
 const RETRY_AFTER = 2_000
-/** Milliseconds that one row of counted exchanges covers, or more under load: until the next write. */
+/** The fewest milliseconds that one row of counted exchanges covers. Under load it covers all until the next write. */
 const GAP_MS = 1_000
 const MOST_ROWS = 100
-/** Payments wait while rows are committed. */
+/** The most bytes of one write: payments wait while it is committed. */
 const MOST_BYTES = 512 * 1024
-/** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
+/** Exchanges whose rows are made together: a row alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
 
 export type BatchPorts = {
@@ -27,9 +27,9 @@ export type BatchPorts = {
   /** The identifier of a row that is written now. */
   nextId: () => string
   makeRow: RowMaker
-  /** Receives the first error, and the next one only after a write has succeeded. Recording goes on, and nothing else is affected. */
+  /** Receives the first error, and the next only after a write has succeeded. Recording and all else go on. */
   onFault: (error: unknown) => void
-  /** Called when something of the room is in memory, and again when it is written. */
+  /** Called when an exchange of the room is in memory, and again when it is written. */
   onRecorded: (room: string) => void
   space: Pick<Space, 'written' | 'keep' | 'makeRoom'>
 }
@@ -46,11 +46,11 @@ export function createBatches(ports: BatchPorts) {
   const queue = createQueue(ports)
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
-  /** The most that somebody who waits for the next write wants: all who wait share it. */
+  /** The latest `gapsUntil` of the callers that wait for the next write, which they share. */
   let nextGapsUntil = -Infinity
   let [closed, isFailing] = [false, false]
 
-  /** While exchanges are only counted, the others may wait longer. */
+  /** While some exchanges are only counted, the recorded ones may wait longer. */
   function schedule(ms = admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY): void {
     if (timer || closed) return
     timer = setTimeout(() => {
@@ -64,7 +64,7 @@ export function createBatches(ports: BatchPorts) {
     if (flushing) return flushing
     const until = Math.max(gapsUntil, nextGapsUntil)
     nextGapsUntil = -Infinity
-    // For nobody: who happens to ask first may leave.
+    // The work belongs to no request, because the first to ask may leave.
     flushing = workFor(undefined, () => writeRows(ports, queue, admission, until))
       .then(written => {
         if (written) isFailing = false
@@ -83,7 +83,7 @@ export function createBatches(ports: BatchPorts) {
 
   async function writeAfter(gapsUntil: number): Promise<void> {
     nextGapsUntil = Math.max(nextGapsUntil, gapsUntil)
-    await flushing // it may not have the newest rows
+    await flushing // that write may not have the newest rows
     await flushDue(gapsUntil)
   }
 
@@ -101,7 +101,7 @@ export function createBatches(ports: BatchPorts) {
     },
     mayHave: (room: string): boolean => flushing !== undefined || queue.has(room),
     isBehind: (): boolean => queue.length() >= MOST_ROWS,
-    /** Never rejects, as `flush`, which also writes the counts that may still grow. */
+    /** Never rejects, nor does `flush`, which also writes the counts that may still grow. */
     write: () => writeAfter(time.wall() - GAP_MS),
     flush: () => writeAfter(Infinity),
     forget: () => admission.forget(time.wall()),
@@ -115,8 +115,8 @@ export function createBatches(ports: BatchPorts) {
 }
 
 /**
- * Resolves to whether there was anything to write. Exchanges that arrive meanwhile wait for the next write: otherwise each
- * would be a commit of its own.
+ * Resolves to whether there was anything to write. Exchanges that arrive meanwhile wait for the next write: otherwise
+ * each would be a commit of its own.
  */
 async function writeRows(
   ports: BatchPorts,
@@ -154,7 +154,7 @@ async function writeRows(
 const isLong = (raw: RawExchange): boolean =>
   raw.kind === 'api' && (bytesOf(raw.responseBody)?.length ?? 0) > HELD_RESPONSE_BYTES
 
-/** Those that are held until the row is made. */
+/** The bytes that are held until the row is made. */
 const heldBytes = (raw: RawExchange): number =>
   'requestBody' in raw
     ? Buffer.byteLength(bytesOf(raw.requestBody) ?? '') +
@@ -163,7 +163,7 @@ const heldBytes = (raw: RawExchange): number =>
 
 /** The exchanges in memory. */
 function createQueue(ports: BatchPorts) {
-  /** Those whose rows are not made yet. */
+  /** The exchanges whose rows are not made yet. */
   const arrived: Arrived[] = []
   const rows: Row[] = []
   let bytes = 0
@@ -190,7 +190,7 @@ function createQueue(ports: BatchPorts) {
     },
     has: (room: string) => [...arrived, ...rows].some(({ quota }) => quota.room === room),
     length: () => rows.length + arrived.length,
-    /** Removes and returns the oldest that are written together. */
+    /** Removes and returns the oldest rows, to be written together. */
     async take(most: number): Promise<Row[]> {
       await makeRows()
       const taken: Row[] = []

@@ -9,10 +9,10 @@ import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
-/** A send by hand of a message as it is that its own receiver accepted. */
+/** A send by hand of an unchanged message that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
-/** The newest such send of each of these messages that failed. A message without a status counts as failed. */
+/** The newest accepted send of each of these messages that failed. A message without a status counts as failed. */
 export async function acceptedByHand(
   database: Database,
   messages: readonly { payment_id: string; status?: string }[],
@@ -33,7 +33,7 @@ export async function acceptedByHand(
 export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, AcceptedSend> =>
   byMessage(exchanges.filter(({ refused, facts }) => !refused && facts?.hand === 'again'))
 
-/** The newest of each message. */
+/** The newest send of each message. */
 const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Map<string, Sent> =>
   new Map(
     sends
@@ -59,17 +59,17 @@ export const newestOf = (
 export const attemptsOfMessage = (database: Database, key: MessageKey, limit: number) =>
   newestOf(database, key, limit, where(`kind = 'out' and coalesce(by_hand, '') <> 'asked'`))
 
-/** The newest sends of a message by hand that are looked at for one without damage. */
+/** The most sends of a message by hand among which one without damage is looked for. */
 const MOST_UNDAMAGED = 100
 
-/** The newest send by hand of the message as it is, also as a copy that asked its receiver. */
+/** The newest send by hand of the undamaged message, also as a copy that asked its receiver. */
 export async function newestUndamaged(database: Database, key: MessageKey) {
   const isWhole = where(`kind = 'out' and by_hand in ('again', 'asked')`)
   const sends = await newestOf(database, key, MOST_UNDAMAGED, isWhole)
   return sends.find(({ by_hand }) => !by_hand?.damage)
 }
 
-/** The newest attempt with the message as it is, if nobody has asked since: its response may hold what the receiver computes. */
+/** The newest attempt of the unchanged message, if nobody asked since: its response may have the computed signature. */
 export async function newestUnasked(database: Database, key: MessageKey) {
   const [newest] = await attemptsOfMessage(database, key, 1)
   if (newest?.facts?.hand === 'other') return undefined
@@ -77,7 +77,7 @@ export async function newestUnasked(database: Database, key: MessageKey) {
   return ask && ask.action.exchange_id > newest.exchange_id ? undefined : newest
 }
 
-/** The newest time that the receiver of a message was asked, and the copies that it was sent, newest first. */
+/** The newest action that asked the receiver of a message, and the copies that it sent, newest first. */
 export async function newestAsked(database: Database, key: MessageKey) {
   const isAsk = where(`kind = 'action' and operation = 'askReceiver'`)
   const [action] = await newestOf(database, key, 1, isAsk)
@@ -89,6 +89,6 @@ export async function newestAsked(database: Database, key: MessageKey) {
   return { action, copies }
 }
 
-/** One of many messages that were sent to learn something about the receiver. */
+/** Whether this is one of many messages that were sent to learn something about the receiver. */
 export const isCopy = ({ by_hand }: Exchange): boolean =>
   by_hand?.kind === 'asked' || by_hand?.kind === 'probe'

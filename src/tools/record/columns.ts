@@ -1,4 +1,4 @@
-/** How an exchange is read from the columns of its row. `insertExchange` in store.ts writes them. */
+/** Reads an exchange from the columns of its row. `insertExchange` in store.ts writes them. */
 import { timeOf } from '../../core/ids.ts'
 import { parsedJson } from '../../core/values.ts'
 import {
@@ -43,13 +43,13 @@ export function fromRow(row: Row): Exchange {
   return { ...known, ...more, ...stored, ...timing }
 }
 
-/** Without the values that are missing. */
+/** The values that are not missing. */
 const present = <Values extends object>(values: Values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? null) !== null)) as {
     [Name in keyof Values]?: NonNullable<Values[Name]>
   }
 
-/** Rows as the rules of the check see them, without bodies. A damaged one is a gap. */
+/** Rows as the rules of the check see them, without bodies. A damaged row is a gap. */
 export const evidenceRows = {
   from: 'exchanges',
   columns:

@@ -2,14 +2,14 @@
 import type { Exchange } from './exchange.ts'
 import { MASK } from './mask.ts'
 
-/** curl makes these itself. */
+/** curl makes these headers itself. */
 const MADE_BY_CURL = ['host', 'content-length', 'connection', 'transfer-encoding']
-/** The characters of an address that curl sends as they are. It cuts off what follows a #. */
+/** The characters of an address that curl sends unchanged. It cuts off a # and the text after it. */
 const PLAIN_ADDRESS = /^[!"$-~]*$/
-/** A terminal, a clipboard or HTML may change these: CR becomes LF, and ESC begins a command for the terminal. */
+/** Characters that a terminal, a clipboard or HTML may change: CR becomes LF, and ESC begins a terminal's command. */
 const CONTROLS = '\\x01-\\x08\\x0b-\\x1f\\x7f'
 const CONTROL = new RegExp(`[${CONTROLS}]`)
-/** In a format of printf(1) these are escaped. A format that began with a hyphen would be an option. */
+/** The characters to escape in a format of printf(1). A format that began with a hyphen would be an option. */
 const FOR_FORMAT = new RegExp(`^-|[%\\\\${CONTROLS}]`, 'g')
 
 /** `site` is the address of the service without a slash at its end; an attempt has an address of its own. */
@@ -21,7 +21,7 @@ export function asCurl(exchange: Exchange, site: string): { command: string } | 
   const isPiped = body !== undefined && CONTROL.test(body)
   const usual = body === undefined ? 'GET' : 'POST'
   const names = Object.keys(request_headers).map(name => name.toLowerCase())
-  // curl sends these by itself, unless it is told not to.
+  // curl sends these headers by itself, unless it is told not to.
   const unwanted = ['accept', 'user-agent', ...(body === undefined ? [] : ['content-type'])]
   const headers = [
     // `X;` is how curl sends an empty header, and `X:` how it sends none.
@@ -33,7 +33,7 @@ export function asCurl(exchange: Exchange, site: string): { command: string } | 
   const lines = [
     `${isPiped ? `printf ${quoted(formatOf(body))} | ` : ''}curl -i -g --path-as-is`,
     method === 'HEAD' && body === undefined ? '--head' : method !== usual && `-X ${quoted(method)}`,
-    // The command reads the key from this variable, so that it never contains one.
+    // The command reads the key from this variable, so that it never contains a key.
     kind === 'api' && '-H "Authorization: Bearer $FARTHING_API_KEY"',
     ...headers.map(header => `-H ${quoted(header)}`),
     body !== undefined && (isPiped ? '--data-binary @-' : `--data-raw ${quoted(body)}`),

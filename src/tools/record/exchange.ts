@@ -1,4 +1,4 @@
-/** What is recorded: requests and responses as they crossed the wire. */
+/** The types of the record: requests and responses as they crossed the wire. */
 
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
 import type { RawAttempt } from '../../pay/webhooks/attempts.ts'
@@ -6,75 +6,75 @@ import type { Caused } from '../../platform/http/request-state.ts'
 
 export type Headers = Record<string, string>
 
-/** `gap`: exchanges that were only counted. `action`: done in the console or through /control, so nothing crossed the wire. */
+/** `gap`: exchanges that were only counted. `action`: in the console or through /control: nothing crossed the wire. */
 export type ExchangeKind = 'api' | 'page' | 'out' | 'gap' | 'action'
 
 export type Actor = 'console' | 'control'
 
-/** `gone`: the client had disconnected before. `replaced`, `reset`: a plan sent another response, or ended the connection. */
+/** `gone`: the client had disconnected. `replaced`, `reset`: a plan sent another response, or ended the connection. */
 export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
 
-/** Differences between an attempt that was made by hand and those of the message. */
+/** Differences between an attempt that was made by hand and the message's own attempts. */
 export type ByHand = {
-  /** `asked`: a copy, to find out how the receiver checks signatures. `probe`: made to find out what it does with it. */
+  /** `asked`: a copy, to find out how the receiver checks signatures. `probe`: to find out what the receiver does. */
   kind: 'again' | 'edited' | 'damaged' | 'asked' | 'probe'
   /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
   damage?: string
-  /** Of an `asked` copy: how it is signed. Of a probe: its rule, and what is special about it. */
+  /** For an `asked` copy: how it is signed. For a probe: its rule, and how the message is special. */
   words?: string
-  /** It was signed with a key that is not the receiver's. */
+  /** The message was signed with a key that is not the receiver's. */
   other_key?: true
-  /** Of one with a wrong signature: what the receiver answered to the newest undamaged one before it, if there was one. */
+  /** For a wrong signature: the receiver's answer to the newest undamaged send before, if there was one. */
   undamaged?: 'accepted' | 'refused'
 }
 
-/** What a receiver turned out to check, when copies of a message were sent to find that out. */
+/** The result of asking a receiver with copies of a message: how it checks signatures. */
 export type AskResult = {
   /** `accepts`, `checks-nothing`, `body:newline`, `key:other-webhook`, `digest:base64`, `unknown` and the like. */
   cause: string
   sentence: string
-  /** What to change, with the calls of frameworks. */
+  /** The changes to make, with the calls of frameworks. */
   advice: readonly { text: string; calls?: readonly { framework: string; call: string }[] }[]
-  /** How many copies were sent. */
+  /** The number of copies that were sent. */
   posts: number
-  /** The exchanges that show it. */
+  /** The identifiers of the exchanges that show the cause. */
   evidence: string[]
 }
 
 /** The first RECORDED_BODY_BYTES of a body. */
 export type KeptBody = {
   text: string
-  /** The size of the whole body in bytes, where only its beginning is kept. */
+  /** The size of the whole body in bytes, if only its beginning is kept. */
   cut?: number
   /** The bytes are not UTF-8, and `text` is base64. */
   base64?: true
 }
 
-/** What the rules of the check need of an exchange. They are kept in a column of their own, so that a check reads no bodies. */
+/** The facts that the rules of the check need of an exchange. They have their own column: a check reads no bodies. */
 export type Facts = {
-  /** Which rules looked at it; absent where none did. */
+  /** The set of rules that looked at the exchange; absent if none did. */
   judged?: string
-  /** The keys of those that it breaks, and of those that failed by a mistake in them. */
+  /** The keys of the rules that the exchange breaks, and of the rules that failed by a mistake in them. */
   broken?: string[]
   unjudged?: string[]
-  /** It is about something that Farthing's own commands or the console made. */
+  /** The exchange is about something that Farthing's own commands or the console made. */
   own?: true
-  /** It had an effect on its payment, or could have had one. */
+  /** The request had an effect on its payment, or could have had one. */
   effect?: true
-  /** Status of the payment after it, and code, where it changed: `failed P0010`. Ends with `again` or `final` if can_retry is true or false. */
+  /** The payment's new status and code: `failed P0010`. Ends with `again` or `final` if can_retry is true or false. */
   state?: string
-  /** What the client or receiver was told of the state of the payment or refund, written as `state`; of a message the code alone, if it has one. */
+  /** The state of a payment or refund in the response, written as `state`; in a message its code alone, if any. */
   shown?: string
-  /** The status that the agreement had which the request uses or cancels. */
+  /** The status that the agreement had before the request used or cancelled it. */
   agreement?: string
-  /** Of a POST under /v1: the same for equal requests. */
+  /** Of a POST under /v1: a hash that equal requests share. */
   content?: string
-  /** Of a create, and of what changed a payment on the pages: a hash of the payment's reference. */
+  /** Of a create, and of a page step that moved the payment: a hash of the payment's reference. */
   reference?: string
   created?: Created
   /** Of a refund: refund_amount_available guards it. */
   isGuarded?: true
-  /** Of a search: a hash of the reference that it searched for; by state the ends of the payments that it listed, without ends if these are too many. */
+  /** Of a search: a hash of its reference; by state the ends of the payments listed, '' if there are too many. */
   searched?: string
   listed?: Record<string, string>
   /** Of a search: the first of several pages, or a later one. */
@@ -85,11 +85,11 @@ export type Facts = {
   hand?: 'again' | 'other'
   /** The rule that the probe is for. */
   probe?: string
-  /** A test decides what the receiver answers: it says so in the header that those of `farthing/testing` send. */
+  /** A test decides the receiver's answers. The receiver says so in a header, as those of `farthing/testing` do. */
   test?: true
   /** A message that `farthing listen` only printed. */
   printed?: true
-  /** The status of the redirect that the attempt followed with a GET, or else of the last one. */
+  /** The status of the redirect that the attempt followed with a GET, or else of the last redirect. */
   redirected?: number
   /** A message as GOV.UK Pay sends it. */
   govuk?: true
@@ -102,7 +102,7 @@ export type Created = {
   moto?: true
   /** The end of the identifier of the agreement that it uses or sets up. */
   agreement?: string
-  /** What return_url tells of the payment: `reference`, `email`, or hashes of a name and a value of metadata. */
+  /** Details of the payment in return_url: `reference`, `email`, or hashes of a name and a value of metadata. */
   told?: string[]
 }
 
@@ -111,7 +111,7 @@ export type Evidence = Facts &
   Omit<ExchangeColumns, 'room' | 'method' | 'refused'> &
   Pick<ExchangeBody, 'code' | 'field' | ExchangeTiming>
 
-/** What is in the same column as the facts. */
+/** The fields that are in the same column as the facts. */
 export type ExchangeTiming = 'began' | 'at' | 'ms' | 'ended' | 'webhook_id' | 'result' | 'gap'
 
 /** The part of an exchange that is stored as JSON. */
@@ -120,7 +120,7 @@ export type ExchangeBody = {
   /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
   began: MachineTime
   at: AccountTime
-  /** Which instance of the service took part; absent from a gap. */
+  /** The instance of the service that took part; absent from a gap. */
   instance?: string
   /** Without the query. For an attempt, the whole address. */
   path: string
@@ -133,15 +133,15 @@ export type ExchangeBody = {
   response_headers: Headers
   response_body?: KeptBody
   ms: number
-  /** The key that the request was made with; 'configured' for FARTHING_API_KEY, 'configured1' for the first of FARTHING_API_KEYS. */
+  /** The key of the request; 'configured' for FARTHING_API_KEY, 'configured1' for the first of FARTHING_API_KEYS. */
   key_id?: string
   ended: Ending
   /** The plan that acted on the request. */
   plan?: string
-  /** Of a refusal: its code and what it is about. */
+  /** Of a refusal: its code, and the field or header that it is about. */
   code?: string
   field?: string
-  /** A hash of its sentence without values: alike refusals have the same. */
+  /** A hash of the refusal's sentence without values: similar refusals have the same hash. */
   told?: string
   /** The payment's reference. */
   reference?: string
@@ -152,7 +152,7 @@ export type ExchangeBody = {
   secret_body?: true
   /** For an action: where it was done. */
   by?: Actor
-  /** For the action that asked a receiver: the answer. */
+  /** For an action that asked a receiver: the result. */
   asked?: AskResult
   gap?: Gap
 }
@@ -169,14 +169,14 @@ export const together = (one: Gap, other: Gap): Gap => ({
 })
 
 /**
- * Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments.
+ * The reason why an exchange was only counted: a limit, or a write that failed or would take space from payments.
  * `damage`: its row cannot be read.
  */
 export type Bound = 'account' | 'instance' | 'memory' | 'database' | 'damage'
 
-/** The part that is searched. */
+/** The part of an exchange that is searched. */
 type ExchangeColumns = {
-  /** Begins with the machine's time at which it was written, so that a reader who polls the record also gets exchanges that were written late. */
+  /** Begins with the machine's time of the write, so that a reader who polls gets late exchanges too. */
   exchange_id: string
   /** The account's room. */
   room: string
@@ -197,10 +197,10 @@ export type Exchange = ExchangeColumns & ExchangeBody
 /** An exchange gets its identifier when it is written. */
 export type NewExchange = Omit<Exchange, 'exchange_id'>
 
-/** An action is its row. */
+/** An action in the form of its row. */
 export type NewAction = NewExchange & { kind: 'action' }
 
-/** What an action and a gap have instead of a request and a response. */
+/** The values of an action or a gap in place of a request and a response. */
 export const NO_REQUEST = {
   message_id: null,
   status: null,
@@ -214,7 +214,7 @@ export const NO_REQUEST = {
   ended: 'sent',
 } as const
 
-/** Made by the service itself or by hand. A probe is no message of the account. */
+/** An attempt by the service itself or by hand. A probe has no message_id: it is no message of the account. */
 export type AttemptToRecord = Omit<RawAttempt, 'message_id'> & {
   message_id: string | null
   byHand?: ByHand

@@ -26,7 +26,7 @@ const DIGITS_IN_GROUPS = /\d{4} \d{4,6}/
 const SECRET_NAME =
   'cv[cv]|csc|security_?code|signing_?key|authorization|cookie|passw(?:or)?d|secret|(?<!one_time_)token(?!id)|api[-_]?key'
 
-/** A test of whether a name can be in a text, ten times as fast as to look for it. */
+/** Tests whether a text can have such a name. That is ten times as fast as to look for it. */
 const HAS_NAME = new RegExp(SECRET_NAME, 'i')
 
 /** `"cvc": ` in JSON, also in JSON within a string of JSON, whose quotes have a backslash. The value follows. */
@@ -58,7 +58,7 @@ function maskForm(match: string, ...rest: unknown[]): string {
   return (prefix ?? '') + MASK
 }
 
-/** Masks what has one of the names in JSON, in a form or in a query. */
+/** Masks the values with such names in JSON, in a form or in a query. */
 function maskNamed(text: string): string {
   if (!HAS_NAME.test(text)) return text
   let masked = ''
@@ -77,7 +77,7 @@ function maskNamed(text: string): string {
 /** Strings, brackets, and all else of a JSON value; each alternative matches in one way. */
 const PART = /\\+"?|"|[[{]|[\]}]|[,\s]|[^"\\[{\]},\s]+/g
 
-/** Where the JSON value that begins there ends; at the end of the text if it is cut. `slashes`: how many are before its quotes. */
+/** The end of the JSON value at `begins`, or of the text if it is cut. `slashes`: the backslashes before its quotes. */
 function endOfValue(text: string, begins: number, slashes: number): number {
   let open = 0
   let isString = false
@@ -105,7 +105,7 @@ const SHORTEST_KNOWN = 8
 
 export type Mask = ReturnType<typeof createMask>
 
-/** `secrets` are those that the service knows: the request's key, tokens, keys of the settings. */
+/** `secrets` are the secrets that the service knows: the request's key, tokens, keys of the settings. */
 export function createMask(secrets: readonly (string | undefined)[]) {
   const values = [...new Set(secrets.flatMap(spellings))].sort((a, b) => b.length - a.length)
   const longest = Math.max(LONGEST_SECRET, values[0]?.length ?? 0)
@@ -133,7 +133,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
 
   return {
     text: plain,
-    /** Masks a path or a query, all of it if percent-encoding hides a secret, and cuts it where it has more than `most` bytes. */
+    /** Masks a path or a query, all of it if percent-encoding hides a secret, and cuts it after `most` bytes. */
     url: (text: string, most = Infinity) => cut(part => encoded(part, decodeAscii), text, most),
     /** The headers, whose names and values have HEADERS_BYTES together at most. */
     headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
@@ -154,7 +154,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       }
       return Object.fromEntries(lines)
     },
-    /** The first RECORDED_BODY_BYTES; undefined for an empty body. `size` where `body` is only the beginning of it. */
+    /** The first RECORDED_BODY_BYTES; undefined for an empty body. `size` is that of the whole if `body` is cut. */
     body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
       if (body === undefined || body.length === 0) return undefined
       const bytes = typeof body === 'string' ? Buffer.from(body) : body

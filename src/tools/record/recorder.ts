@@ -1,4 +1,4 @@
-/** Keeps requests and responses as they crossed the wire, beside the requests. Those beyond its limits are only counted. */
+/** Records exchanges as they crossed the wire, beside the requests. Exchanges beyond its limits are only counted. */
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Time } from '../../core/ports.ts'
@@ -38,8 +38,8 @@ export function createRecorder(recorderPorts: RecorderPorts) {
   })
 
   /**
-   * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
-   * second at most. Never rejects.
+   * Writes the exchanges in memory, so that a reader finds them; with `account` only if one of its exchanges is there.
+   * Takes a second at most. Never rejects.
    */
   async function write(account?: Account): Promise<void> {
     if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
@@ -72,7 +72,7 @@ export function createRecorder(recorderPorts: RecorderPorts) {
       },
       onSend(request, reply, payload, done) {
         const account = request.effects?.account ?? request.account
-        // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
+        // `began` is 0 if nothing is recorded, such as at an unknown path below /control.
         if (!account || request.began === 0) return done(null, payload)
         const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
         batches.add(quotaOf(account), reply.statusCode >= 400, raw)
@@ -106,7 +106,7 @@ const forRecord = (database: Database): Database => ({
   write: all => database.write(all.map(statement => ({ ...statement, ofRecord: true }))),
 })
 
-/** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
+/** Records an exchange at once, within the limits. Resolves to the row, even if the exchange was only counted. */
 async function recordNow(
   batches: ReturnType<typeof createBatches>,
   quota: Quota,
@@ -119,7 +119,7 @@ async function recordNow(
   return done
 }
 
-/** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
+/** The most milliseconds that a response waits for the record: a locked record delays no payment longer. */
 export const LONGEST_HOLD = 1_000
 
 async function withinReason(writing: Promise<unknown>): Promise<void> {

@@ -30,7 +30,7 @@ type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown;
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
 
-/** A request as it came, and its response, unmasked. What needs no masking has the names and values of the row. */
+/** A request as it came, and its response, unmasked. Parts without secrets have the names and values of the row. */
 export type RawRequest = ReturnType<typeof rawRequest>
 
 export function rawRequest(
@@ -83,27 +83,27 @@ export const answered = async ({ room }: Account, { answer, ...attempt }: Attemp
   answer: await answer,
 })
 
-/** What the recorder keeps of an exchange until its row is made. */
+/** An exchange as the recorder keeps it until its row is made. */
 export type RawExchange = RawRequest | AnsweredAttempt | NewAction
 
 const REQUEST_HEADERS = ['content-type', 'accept', 'user-agent', 'idempotency-key']
 /** The only fields of the pages' forms that are kept. */
 const FORM_FIELDS = ['scenario', 'step']
 const MOST_RESPONSE_HEADERS = 20
-/** Characters of a reference of a refused payment; longer ones are not kept apart from the body. */
+/** The most characters of a refused payment's reference. A longer one is kept in the body only. */
 const LONGEST_REFERENCE = 255
 
-/** Reads what the check needs, while the whole body is at hand. */
+/** Reads the facts that the check needs, while the whole body is at hand. */
 export type FactWriter = {
   /** `headers`: the first of each name, in lower case. */
   request(raw: RawRequest, headers: Headers): Facts
   attempt(raw: AnsweredAttempt): Facts
 }
 
-/** Payments that the console, its test messages and `farthing seed` made. */
+/** The origins of payments that the console, its test messages and `farthing seed` made. */
 const OWN_ORIGINS: readonly unknown[] = ['console', 'test message', 'seed']
 
-/** What an exchange or an action did to its payment. */
+/** The effects of an exchange or an action on its payment. */
 export function effectFacts(
   payment: RecordedPayment | undefined,
   caused: Exchange['caused'],
@@ -123,7 +123,7 @@ export function effectFacts(
 
 export type RowMaker = ReturnType<typeof createRowMaker>
 
-/** Makes a row, the statement that writes it, and how many bytes that takes. `secrets` are the keys of the settings. */
+/** Makes a row, the statement that writes it, and the number of its bytes. `secrets` are the keys of the settings. */
 export const createRowMaker =
   (instance: string, secrets: (string | undefined)[], factWriter: FactWriter) =>
   (raw: RawExchange) => {
@@ -203,7 +203,7 @@ function requestRow(
   }
 }
 
-/** Without the numbers and the quoted texts in the sentence. */
+/** A hash of the sentence without its numbers and its quoted texts. */
 const kindOf = (sentence: string): string =>
   hash('sha256', sentence.replace(/\d+|"[^"]*"/g, ''), 'base64url').slice(0, 8)
 
@@ -236,7 +236,7 @@ function requestBodyOf({ kind, secret_body, requestBody }: RawRequest, mask: Mas
 export const bytesOf = (body: unknown): Buffer | string | undefined =>
   Buffer.isBuffer(body) || typeof body === 'string' ? body : undefined
 
-/** The first of each name, in lower case. */
+/** The first header of each name. Names are in lower case. */
 function headersOf(raw: string[]): Headers {
   const headers: Headers = {}
   for (let i = 0; i < raw.length; i += 2) headers[raw[i]?.toLowerCase() ?? ''] ??= raw[i + 1] ?? ''
@@ -271,7 +271,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, factWriter: FactWriter): N
   }
 }
 
-/** The row of exchanges that were only counted. Its time is that of the first. */
+/** The row of exchanges that were only counted. Its time is that of the first exchange. */
 export const makeGapRow = (room: string, gap: Gap): NewExchange => ({
   ...NO_REQUEST,
   room,

@@ -1,4 +1,4 @@
-/** Keeps the record within its bytes: of an account, of all, and of the volume that it shares with the payments. */
+/** Keeps the record within its bytes: of an account, of all accounts, and of the volume that payments need too. */
 import {
   ACCOUNT_RECORD_BYTES,
   RECORD_LEAVES_BYTES,
@@ -18,9 +18,9 @@ import { BYTES } from './store.ts'
 export const keptOf = (isTestAccount: boolean): number =>
   isTestAccount ? TEST_RECORD_ROWS : RECORD_ROWS
 
-/** Bytes that make room for some time. */
+/** Bytes that are deleted at once, to have space for some time. */
 const DELETED_AT_ONCE = 16 * 1024 * 1024
-/** After so much of a budget was written, the rows are counted. Their sum is looked up and not kept: it cannot drift. */
+/** After this part of a budget was written, the rows are counted. No sum of them is kept that could drift. */
 const COUNTED_AFTER = 1 / 8
 
 export type Space = ReturnType<typeof createSpace>
@@ -29,7 +29,7 @@ export type Space = ReturnType<typeof createSpace>
 export function createSpace(ports: { database: Database; most: number; isShared: boolean }) {
   const { database, most, isShared } = ports
   const ofAccount = Math.min(most, ACCOUNT_RECORD_BYTES)
-  /** The rooms with new rows since they were last trimmed: how many rows each may keep, and what was written. */
+  /** The rooms with new rows since they were last trimmed: the most rows of each, and the bytes that were written. */
   const rooms = new Map<string, { rows: number; bytes: number }>()
   let sinceAll = 0
   /** An earlier start may have left any number of bytes. */
@@ -40,7 +40,7 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   const deleteAll = (how: 'truncate' | 'delete from') =>
     database.write([{ sql: `${how} exchanges`, values: [] }])
   const isDue = (bytes: number, budget: number) => bytes >= budget * COUNTED_AFTER
-  /** What is written until the next count is within the budget too. */
+  /** Leaves space in the budget for the rows until the next count. */
   const within = (budget: number) => budget * (1 - COUNTED_AFTER)
 
   async function trimRoom(room: string, rows: number, stop?: AbortSignal): Promise<void> {
@@ -59,13 +59,13 @@ export function createSpace(ports: { database: Database; most: number; isShared:
       rooms.set(room, { rows: keptOf(unlimited), bytes: before + bytes })
       sinceAll += bytes
     },
-    /** Deletes the oldest rows of whatever may have more bytes than its budget. */
+    /** Deletes the oldest rows of a room, or of all rooms together, if they may have more bytes than their budget. */
     async keep(): Promise<void> {
       for (const [room, { rows, bytes }] of rooms)
         if (isDue(bytes, ofAccount)) await trimRoom(room, rows)
       if (isDue(sinceAll, most)) await trimAll()
     },
-    /** As `keep`, and deletes the oldest of the rooms that have more rows than they may. */
+    /** As `keep`, and deletes the oldest rows of the rooms that have more rows than they may. */
     async trim(stop?: AbortSignal): Promise<void> {
       for (const [room, { rows }] of rooms) if (!stop?.aborted) await trimRoom(room, rows, stop)
       if (!isCounted || isDue(sinceAll, most)) await trimAll(stop)
@@ -111,7 +111,7 @@ export async function deleteOldExchanges(database: Database, now: MachineTime, s
 
 type Sized = { exchange_id: string; bytes: number }
 
-/** Keeps the newest that are within both limits, of a room or of all. */
+/** Keeps the newest exchanges that are within both limits, of a room or of all rooms. */
 async function trimExchanges(
   database: Database,
   { room, rows, bytes }: { room?: string; rows: number; bytes: number },
@@ -140,7 +140,7 @@ async function trimExchanges(
 /** Rows that are deleted at once; they may be large. */
 const DELETED = 100
 
-/** Resolves to the bytes: fewer if there were no more. */
+/** Resolves to the number of bytes that were deleted: fewer than `bytes` if there were no more. */
 async function deleteOldest(database: Database, bytes: number): Promise<number> {
   let freed = 0
   while (freed < bytes) {

@@ -20,10 +20,10 @@ import {
 import { COLUMNS, fromRow, INSERTED, type Row } from './columns.ts'
 import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
-/** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
+/** An SQL expression for roughly the bytes of a row. The databases know the length of a text without reading it. */
 export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 256'
 
-/** The statement that writes the exchange with this identifier. The JSON of its facts leaves out what `fromRow` fills in. */
+/** Writes the exchange with this identifier. The JSON of its facts leaves out the values that `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
   const { room, payment_id, message_id, kind, operation, method, status, refused, ...rest } =
     exchange
@@ -56,22 +56,22 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
 export type ExchangeFilter = Range & {
   kinds?: readonly ExchangeKind[]
   refused?: boolean
-  /** With a rule of the check that it breaks. */
+  /** Only exchanges that break a rule of the check. */
   broken?: true
   operation?: string
   status?: number
-  /** All of a class, such as 4 for 4xx. */
+  /** A class of statuses, such as 4 for 4xx. */
   class?: 2 | 4 | 5
   /** Recorded then or later, in milliseconds on the machine's clock. */
   recordedSince?: number
-  /** Recorded before that. */
+  /** Recorded before this time, in the same milliseconds. */
   recordedUntil?: number
-  /** null: of those without one. */
+  /** null: only exchanges without a code. */
   code?: string | null
   field?: string | null
   told?: string | null
   payment_id?: string
-  /** The whole reference of the payment, in any case, or of one whose creation was refused. */
+  /** The whole reference of the payment, in any case, or of a payment whose creation was refused. */
   reference?: string
 }
 
@@ -115,7 +115,7 @@ export const exchangeRows = {
   fromRow,
 }
 
-/** `text`: only those that have it in their address or their bodies, in any case. */
+/** `text`: only exchanges that have this text in their address or their bodies, in any case. */
 export async function findExchanges(
   database: Database,
   room: string,
@@ -133,7 +133,7 @@ export async function findExchanges(
 /** Rows that are read and looked at in one turn of the event loop: other requests wait meanwhile, some milliseconds. */
 const STEP = 250
 
-/** All that the account keeps is looked at, if need be. */
+/** Looks at all exchanges of the account, if need be. */
 async function findWithText(
   database: Database,
   room: string,
@@ -167,7 +167,7 @@ export const wasAccepted = (table: string): string =>
   `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
      and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
 
-/** A page of exchanges to follow. `since`: that began then or later, in milliseconds on the machine's clock. */
+/** A page of exchanges to follow. `since`: the earliest beginning, in milliseconds on the machine's clock. */
 export async function followExchanges(
   database: Database,
   room: string,
@@ -180,7 +180,7 @@ export async function followExchanges(
   for (;;) {
     const options = { ...paging, after, since: first }
     const page = await findFollowed(database, exchangeRows, conditions, options)
-    // One that was written later may have begun before, and a damaged one has become a gap.
+    // An exchange that was written later may have begun before `since`, and a damaged one has become a gap.
     const rows = page.rows.filter(
       ({ began, kind }) => began >= (since ?? 0) && (filter.kinds?.includes(kind) ?? true),
     )
@@ -211,10 +211,10 @@ export async function countExchanges(
   return row?.found ?? 0
 }
 
-/** No account keeps more. */
+/** No account keeps more exchanges. */
 const MOST_GROUPED = 10_000
 
-/** undefined when the account does not have it, or its row is damaged. */
+/** undefined if the account has no such exchange, or if its row is damaged. */
 export async function findExchange(database: Database, room: string, exchange_id: string) {
   const condition = where('exchange_id = ? and account = ?', exchange_id, room)
   const found = await findOne(database, exchangeRows, condition)
@@ -223,7 +223,7 @@ export async function findExchange(database: Database, room: string, exchange_id
 
 const MOST_READS = 500
 
-/** A read of a payment through the API, without what it sent and got. */
+/** A read of a payment through the API, without its request and response. */
 export type Outline = { exchange_id: string; operation: string; status: number | null }
 
 type PaymentKey = { room: string; payment_id: string }
@@ -298,16 +298,16 @@ export async function newestId(database: Database, room: string, filter: Exchang
   return newest?.exchange_id
 }
 
-/** A group of refused requests that were told the same. */
+/** A group of refused requests whose sentences differ in values only. */
 export type Refusals = Pick<Row, 'operation' | 'status' | 'code' | 'field' | 'told'> & {
   found: number
-  /** The identifier of the newest. */
+  /** The identifier of the newest request. */
   newest: string
 }
 
 /**
- * The account's refused requests in groups. The group with the newest request is first. `since`: only those that were
- * recorded then or later, in milliseconds on the machine's clock.
+ * The account's refused requests in groups. The group with the newest request is first. `since`: only requests recorded
+ * then or later, in milliseconds on the machine's clock.
  */
 export const groupRefusals = (database: Database, room: string, since = 0): Promise<Refusals[]> =>
   database.query<Refusals>(

@@ -1,4 +1,4 @@
-/** How many requests to the API an account made in each of the last minutes. */
+/** Counts the requests to the API that an account made in each of the last minutes. */
 
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
@@ -17,9 +17,9 @@ const minuteOf = (time: number): number => Math.floor(time / MINUTE) * MINUTE
 export const firstMinute = (wall: MachineTime): number => minuteOf(wall) - (MINUTES - 1) * MINUTE
 
 /**
- * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
- * older requests are kept no longer, although they may be of these minutes; undefined if all are kept. `unkept`: how many
- * requests, page steps and attempts were only counted. Times in milliseconds of the machine.
+ * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account.
+ * `keptSince`: older requests are no longer kept, although they may be of these minutes; undefined if all are kept.
+ * `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine.
  */
 export async function readTraffic(
   database: Database,
@@ -43,7 +43,7 @@ export async function readTraffic(
   return { minutes, keptSince }
 }
 
-/** When the record begins, if that is after `first` because older requests had to go. */
+/** When the record begins, if that is after `first` because older requests were deleted. */
 async function keptFrom(database: Database, room: string, first: number, most: number) {
   const [last] = await database.query<{ exchange_id: string }>(
     `select exchange_id from exchanges where account = $1 and exchange_id >= $2
@@ -87,7 +87,7 @@ function countMinutes(database: Database, room: string, begins: number[], from: 
   )
 }
 
-/** More than the gaps of the minutes: a second of an instance has one at most. */
+/** More gaps than the minutes can have: a second of an instance has one at most. */
 const MOST_GAPS = 10_000
 
 const readGaps = (database: Database, room: string, from: string) =>

@@ -37,7 +37,7 @@ export const nameUsed = (name: string) =>
 export const hasAllAccounts = () =>
   tooMany(`an account has at most ${TEST_ACCOUNTS} test accounts: end some`)
 
-/** The account itself: test accounts have no test accounts. */
+/** The name of the account. Throws for a test account, because it has no test accounts. */
 export function nameOfParent(account: Account): string {
   const { name, parent } = account
   if (parent === null) return name
@@ -111,7 +111,7 @@ export async function resetAccount(
 /** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
 
-/** Ends what waits in the room that the account has left. Resolves when no message of it is being sent. */
+/** Ends waiting requests in a room that its account has left. Resolves when no message of the room is being sent. */
 async function untilSent({ database, time, signals, watch }: ToolContext, room: string) {
   signals.set(ended(room))
   const ending = AbortSignal.timeout(LONGEST_DELIVERY)

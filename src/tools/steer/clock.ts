@@ -1,4 +1,4 @@
-/** How the clock of an account is set and moved. */
+/** Sets and moves the clock of an account. */
 import type { Account } from '../../core/account.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
@@ -16,7 +16,7 @@ export const FIRST_TIME = Date.UTC(2001, 0, 1)
 const LAST_TIME = Date.UTC(2100, 0, 1)
 const IN_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 
-/** In milliseconds. */
+/** The field of a time, which is read as milliseconds. */
 const timeFrom = (first: number, years: string, about: { description?: string } = {}) => ({
   schema: { type: 'string', format: 'date-time', ...about } as const,
   rule: `a time ${years} such as 2026-09-14T08:20:31.000Z`,
@@ -53,8 +53,8 @@ type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
 
 /**
  * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
- * the time, so after a step back new rows would sort before old ones. What depends on time is computed when it is read,
- * or a step that is due: all of these are done when this resolves.
+ * the time, so after a step back new rows would sort before old ones. When this resolves, all steps are taken that are
+ * due then; all else that depends on time is computed when it is read.
  */
 export async function moveClock(
   context: ToolContext,
@@ -77,7 +77,7 @@ export async function moveClock(
 const moves = () => Object.keys(clockMove.properties).join(', ')
 export const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
 
-/** How the clock stands after the move. Throws an ApiError for one that is not possible. */
+/** The clock after the move. Throws an ApiError for a move that is not possible. */
 function moveOf(
   body: ClockMove,
   { clock_offset, frozen_at }: Clock,
@@ -104,7 +104,7 @@ export const forwardOnly = (now: AccountTime) =>
     `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
   )
 
-/** `at` is a time to begin with, where it stands still unless `frozen` is false. */
+/** `at` is the time at which the clock begins. It stands still there unless `frozen` is false. */
 export const firstClockOf = (
   { at, frozen = at !== undefined }: Values<typeof firstClock>,
   wall: MachineTime,

@@ -22,7 +22,7 @@ const detailOf = (payment: Payment, { capture, refund, scenario }: Completion): 
 const endOf = ({ hold, scenario: planned }: Payment, scenario: Choice | undefined): Choice =>
   scenario ?? (hold && planned) ?? 'success'
 
-/** Ends a payment, its capture or its refunds, and records who did. Resolves false where the state of the payment does not allow it. */
+/** Ends a payment, its capture or its refunds, and records who did. Resolves to false if the state forbids it. */
 export const completePayment = (
   context: ToolContext,
   account: Account,

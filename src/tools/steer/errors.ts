@@ -19,7 +19,7 @@ export const noSuchField = (field: string, names: readonly string[]) =>
 export const notFound = (what: string) =>
   new ApiError(404, 'C0200', `there is no such ${what} of this account`)
 
-/** Only the account's parent may do it. */
+/** The error for an action that only the account's parent may do. */
 export const wrongKey = (account: string, parent: string) =>
   new ApiError(
     403,

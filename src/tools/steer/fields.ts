@@ -30,7 +30,7 @@ export const body = <Required extends Fields, Optional extends Fields>(
   fields: { required, optional },
 })
 
-/** Throws a 422 for an unknown name, a wrong value or a missing one. `within`: the field that has these, and a dot. */
+/** Throws a 422 for an unknown name, a wrong value or a missing field. `within`: the field around these, and a dot. */
 export function readFields<Optional extends Fields, Required extends Fields>(
   input: Json,
   { required, optional }: { required?: Required; optional: Optional },

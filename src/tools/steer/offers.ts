@@ -4,15 +4,15 @@ import type { Behaviour } from '../../core/account.ts'
 import { CREATION, type Plan } from '../plans/plan.ts'
 import type { NewPlan } from './plan-wire.ts'
 
-/** What the plan is about: its first word in a list. */
+/** The subject of a plan: its first word in a list. */
 type Subject = 'Payment' | 'Charge' | 'Refund' | 'Request' | 'Message'
 
 export type Offer = { about: Subject; text: string; plan: NewPlan }
 
-/** What forms send, what people read, what the plan has beside `common`, and the behaviour that it needs. */
+/** The value in forms, the text for people, the fields of the plan beside `common`, and the behaviour that it needs. */
 type Row = [name: string, text: string, plan: NewPlan, only?: Behaviour]
 
-/** Of a charge the payment is in agreement mode. */
+/** The fields that all plans about a subject have. A charge is a payment in agreement mode. */
 const common: Record<Subject, NewPlan> = {
   Payment: {},
   Charge: { given: { authorisation_mode: 'agreement' } },
@@ -64,7 +64,7 @@ const rows: Record<Subject, Row[]> = {
 
 const subjects = Object.keys(rows) as Subject[] // its keys
 
-/** Those that an account with this behaviour can have, by their names. */
+/** The offers that an account with this behaviour can use, by their names. */
 export const offersTo = (behaviour?: Behaviour, about?: Subject): Map<string, Offer> =>
   new Map(
     subjects
@@ -83,7 +83,7 @@ export const offerText = ({ about, text }: Offer): string => `${about}: ${text}`
 
 const EFFECTS = 'scenario can_retry hold confirm capture refund delay answer reset'.split(' ')
 
-/** What a plan does, in the words of the offer that it was made from. */
+/** The effect of a plan, in the words of the offer from which it was made. */
 export function textOfPlan(plan: Plan): string | undefined {
   const effects = (plan: object) => Object.entries(plan).filter(([name]) => EFFECTS.includes(name))
   const ofPlan = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))

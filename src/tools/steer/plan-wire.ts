@@ -120,10 +120,10 @@ export const noEffect = () =>
 
 export type NewPlan = Values<typeof newPlan.fields.optional>
 
-/** What a plan may name, and the behaviour of the account that makes it. */
+/** The operations that a plan may name, and the behaviour of the account that makes it. */
 type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
 
-/** A plan, with its defaults. Throws an error for one that cannot be. */
+/** A plan, with its defaults. Throws an error for an impossible plan. */
 export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
@@ -132,7 +132,7 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   if (on !== undefined && on !== MESSAGE && !names.includes(on))
     throw badField('on', `must be one of ${names.join(', ')}, ${MESSAGE}`)
   const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
-  // What is refused from here on could never match.
+  // A plan that is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
@@ -199,7 +199,7 @@ function scenarioOf(
     : read.refund && 'refund'
   if (misplaced) throw badField(misplaced, `must be absent with ${on}`)
   if (on === CREATION) {
-    // The mode of the payments that it can act on, where that is known before they are made.
+    // The mode of the payments on which the plan can act, if it is known before they are made.
     const wanted = 'agreement_id' in given ? 'agreement' : given.authorisation_mode
     return wantedOf(
       read,

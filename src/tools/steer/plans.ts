@@ -18,7 +18,7 @@ type PlanContext = ToolContext & {
 
 export const hasAllPlans = () => tooMany(`an account has at most ${PLANS} plans: delete some`)
 
-/** Stores a plan, with its defaults. Throws an error for one that cannot be. */
+/** Stores a plan, with its defaults. Throws an error for an impossible plan. */
 export async function makePlan(
   { database, time, newId, operations }: PlanContext,
   account: Account,
@@ -38,10 +38,10 @@ export async function makePlan(
   })
 }
 
-/** A request below /control, for whoever has a button and no terminal. */
+/** A request below /control that a button stands for, so that no terminal is needed. */
 type Act = { path: 'plans' | 'clock'; body: Readonly<Record<string, unknown>> }
 
-/** Does what the request would do. Throws its errors. */
+/** Has the effect of the request, and throws its errors. */
 export async function steer(context: PlanContext, account: Account, { path, body }: Act) {
   if (path === 'plans') await makePlan(context, account, readFields(body, newPlan.fields))
   else await moveClock(context, account, readFields(body, clockMove.fields))

@@ -23,7 +23,7 @@ const confirm = only(false, {
   description: 'The user leaves at Confirm: the payment is submitted. Only govuk-pay',
 })
 
-/** Of a payment to complete: the capture and the refunds that it waits for. */
+/** The fields to complete a payment, or the capture and the refunds for which it waits. */
 export const completionFields = {
   scenario: oneOf(choices, {
     description: 'How it ends: of a payment that is held as its plan says, otherwise success',
@@ -53,7 +53,7 @@ export const plannedFields = {
   }),
 }
 
-/** Throws a 422 for what no payment of the mode and behaviour can do. */
+/** Throws a 422 for a scenario that no payment of the mode and behaviour can have. */
 export function wantedOf(
   scenario: Scenario,
   behaviour: Behaviour,

@@ -42,7 +42,7 @@ function fieldsOf(text: string): Fields {
 /** The User-Agent of Farthing's own commands. */
 const OWN = /^farthing\//
 
-/** The facts of a request beside the rules that it breaks. Bodies of pages are not read. */
+/** The facts of a request, except the rules that it breaks. Bodies of pages are not read. */
 export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadRequest): Facts {
   const { operation, kind, ended, caused, payment } = raw
   const effect = effectFacts(payment, caused)

@@ -14,14 +14,14 @@ export const MOST_COPIES = 45
 /** Milliseconds for all copies. */
 export const MOST_MS = 30_000
 
-/** `text` is the header Pay-Signature. `cause` is missing where the header is right. */
+/** `text` is the header Pay-Signature. `cause` is missing if the header is right. */
 export type Copy = { text: string; short: string; cause?: string }
 
 export type Subject = {
   truth: Truth
   /** An attempt with the unchanged message: its response may hold the signature that the receiver computes. */
   answer: Exchange | undefined
-  /** How many other webhooks the account has. `wrong` may have the keys of fewer. */
+  /** The number of the account's other webhooks. `wrong` may use the keys of fewer. */
   otherKeys: number
   /** The signature of the message. */
   right: string
@@ -29,7 +29,7 @@ export type Subject = {
   random: string
   /** The likeliest first. */
   wrong: readonly WrongSignature[]
-  /** How a signature was made; undefined for one that no known mistake explains. */
+  /** Finds how a signature was made; undefined if no known mistake explains it. */
   find: (text: string) => Promise<Recipe | undefined>
 }
 
@@ -39,7 +39,7 @@ type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly E
 
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
-/** Looks at an earlier answer; then sends the right copy, one with a random key, and wrong ones until it takes one. */
+/** Looks at an earlier answer; then sends the right copy, one with a random key, and wrong ones until one is taken. */
 export async function findMistake(subject: Subject, { post, mayPost }: Sending) {
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered
@@ -61,7 +61,7 @@ const rightCopy = ({ right }: Subject): Copy => ({ text: right, short: 'the righ
 const NOTHING_SENT =
   'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
 
-/** An answer with the right signature once may repeat the header; twice, it has the computed signature too. */
+/** An answer with the right signature once may repeat the header. If it has it twice, one is the computed signature. */
 async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusion | undefined> {
   if (!isRefused(answer)) return undefined
   const [mistake] = await shownIn(subject, [answer])
@@ -136,7 +136,7 @@ async function fromWrong(
     const sent = await post({ text, short, cause })
     tried.add(text)
     if (isAccepted(sent)) {
-      // Only a receiver whose answers do not depend on the signature alone accepts the right one now.
+      // If the receiver accepts the right copy now, its answers do not depend on the signature alone.
       const again = mayPost() ? await post(rightCopy(subject)) : undefined
       if (again && isAccepted(again)) return unsteady([again, sent, first])
       return {
@@ -203,7 +203,7 @@ function signaturesIn({ response_headers, response_body }: Exchange): string[] {
   return texts.flatMap(text => text.match(/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi) ?? [])
 }
 
-/** The signatures in the receiver's answer, except the one that it was sent. */
+/** The signatures in the receiver's answer, except the signature of the copy. */
 function computedIn(exchange: Exchange): string[] {
   const sent = exchange.request_headers['Pay-Signature']
   return [...new Set(signaturesIn(exchange))]

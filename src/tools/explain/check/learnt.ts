@@ -5,7 +5,7 @@ import { endOf, endsIn } from './facts.ts'
 import { type AccountRecord, idOf } from './record.ts'
 import { isTaken } from './rule.ts'
 
-/** Milliseconds of the machine within which the application shows that it acted on a message. */
+/** Milliseconds of machine time. A request within them shows that the application acted on a message. */
 const ACTS_WITHIN = 5 * SECOND
 
 /** A state that the application learnt from a read, a search, the answer to its POST, or a message that it accepted. */
@@ -85,7 +85,7 @@ function actedIn(exchanges: readonly Evidence[]): Set<Evidence> {
     const messages = pending.get(id) ?? []
     if (kind === 'out') pending.set(id, [...messages, exchange])
     if (kind === 'out' || kind === 'action' || operation === 'createPayment') continue
-    // Of messages that come together each may be followed by a request.
+    // Each of several messages that come together may be followed by a request.
     const message = messages.pop()
     const isReaction =
       kind === 'api' &&

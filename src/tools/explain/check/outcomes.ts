@@ -15,7 +15,7 @@ const READ_WITHIN = 10 * MINUTE
 const SEARCH_AFTER_RETURN = MINUTE
 /** Fewer payments can be chance. */
 const LEAST_PAYMENTS = 3
-/** Reads in less than 10 seconds. One a second is 10. */
+/** The most reads in less than 10 seconds: one a second. */
 const MOST_READS = 10
 const READS_WITHIN = 10 * SECOND
 /** Younger payments may still be paid. */
@@ -28,7 +28,7 @@ const READS = ['readPayment', 'listPaymentEvents']
 /** The facts of a request that created a payment. */
 export const creationOf = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
 
-/** A create with a used key is answered 200, with the payment as it is: a read. */
+/** A create with a used key is answered with 200 and the present payment, so it counts as a read. */
 const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
@@ -42,7 +42,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 
 const isOutcome = ({ state }: Learnt): boolean => !/^(?:created|started|submitted)/.test(state)
 
-/** Whether the client has learnt such a state of the payment since then. undefined: the record does not show it. */
+/** Whether the client has learnt such a state of the payment since an exchange; undefined if the record cannot tell. */
 function createLearnt(
   record: AccountRecord,
   is: (learnt: Learnt) => boolean,
@@ -54,11 +54,11 @@ function createLearnt(
   }
 }
 
-/** Whether both are within `ms` milliseconds, on the account's clock and on the machine's. */
+/** Whether both exchanges began within `ms` milliseconds, on the account's clock and on the machine's. */
 export const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
 
-/** Each `count` exchanges in a row that are within `ms` milliseconds. */
+/** Every run of `count` exchanges, one after the other, within `ms` milliseconds. */
 export const runsOf = (count: number, ms: number, all: readonly Evidence[]): Evidence[][] =>
   all.flatMap((last, i) => {
     const first = all[i + 1 - count]
@@ -70,7 +70,7 @@ const isEnd = ({ kind, state = '' }: Evidence): boolean =>
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
-/** The result for payments whose state the client should have learnt since. Young ones do not count. */
+/** The result for payments whose state the client should have learnt. Young payments do not count. */
 export function resultOfLearning(
   record: AccountRecord,
   all: readonly Evidence[],
@@ -261,7 +261,7 @@ const rows: Row[] = [
       const paid = (create: Evidence) =>
         ofPayment.get(idOf(create))?.find(({ state = '' }) => /^(?:success|capturable)/.test(state))
       const pairs = [...Map.groupBy(creates.values(), ({ reference }) => reference).values()]
-      // More payments than two have a constant as their reference.
+      // A reference of more than two payments is a constant.
       const two = pairs.filter(({ length }) => length === 2)
       const evidence = two.flatMap(([first, second]) => {
         const end = first && paid(first)

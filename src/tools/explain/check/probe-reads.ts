@@ -20,14 +20,14 @@ const TWICE = 2
 /** `isFollowed`: its payment was read soon after it. `nth`: its place among the messages of its kind. */
 type Sent = { of: Special; nth: number; exchange: Exchange; isFollowed: boolean }
 
-/** The messages that were sent, or why they show nothing. */
+/** The messages that were sent, or the reason why they show nothing. */
 export type Watched = { sent: readonly Sent[] } | { lacking: string }
 
 export const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
 const SEE_LOG = 'Your receiver answers before it looks, or does not look: see its log.'
 const TOO_FEW = `${SEE_LOG} What it does can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
 
-/** `payments`: paid ones that no other message of the probe is about. `suspects`: forgeries that were accepted. */
+/** `payments`: paid payments that no other message of the probe is about. `suspects`: forgeries that were accepted. */
 export async function watchReads({
   probe,
   now,
@@ -92,7 +92,7 @@ const SOMETIMES =
 const IGNORES =
   'The receiver answers 2xx and ignores the message: it reads the payments of true messages only.'
 
-/** A forgery that was accepted. `once`: its first answers. */
+/** The result of a forgery that was accepted. `once`: the first answers to it. */
 export function resultOfForgery(
   suspect: Special,
   once: readonly Exchange[] | undefined,
@@ -108,7 +108,7 @@ export function resultOfForgery(
   return { right: evidence, passed: IGNORES }
 }
 
-/** The result of a rule where the receiver answers 2xx to forgeries too. */
+/** The result of a rule for a receiver that answers 2xx to forgeries too. */
 export function resultOfReads(rule: ProbeRule, { right = [] }: Result, watched: Watched): Result {
   if ('lacking' in watched) return { ...watched, unclear: right }
   const { isRead, after = 0, lacking } = rule

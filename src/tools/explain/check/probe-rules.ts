@@ -10,19 +10,19 @@ import { type RuleText, type TextRow, textOf } from './rule.ts'
 
 type Messages = (payment: Payment, probe: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
 
-/** Messages that have something in common. */
+/** One kind of messages that a probe sends. */
 export type Special = {
   /** The id of the rule; '' for true messages. */
   id: string
   /** Describes the messages in the record. */
   words: string
-  /** In order. undefined where the webhook is not subscribed to their events. */
+  /** The messages in order; undefined if the webhook does not subscribe to their events. */
   messages: Messages
   forgery?: Forgery
 }
 
 type More = {
-  /** The true message already is one where the payment behaves so, and none is sent. */
+  /** If the payment has this behaviour, the true message is such a message already, and no other is sent. */
   isTrueIn?: Behaviour
   /** The rule comes before the forgeries. */
   isFirst?: true
@@ -35,7 +35,7 @@ type More = {
   breaks?: (answers: readonly Exchange[]) => boolean
   /** The number of messages, from the first, that the receiver must accept before the others count. */
   after?: number
-  /** The sentences without evidence, and for a pass. */
+  /** The sentences for a lack of evidence and for a pass. */
   lacking?: string
   passed?: string
 }
@@ -247,7 +247,7 @@ const rows: Row[] = [
       const [declined, cancelled] = (['P0010', 'P0030'] as const).map(code =>
         make(failedLike(payment, code, probe), { event_type, as: 'govuk-pay' }),
       )
-      // First a state that the receiver knows, of a payment that it does not know.
+      // The first message has a state that the receiver knows, but a payment that it does not know.
       const known =
         behaviourOf(payment) === 'govuk-pay'
           ? make(unknownLike(payment, probe))

@@ -56,7 +56,7 @@ async function probeAll(
   const results = new Map<ProbeRule, Result>()
   const evaluate = async (rule: ProbeRule) =>
     results.set(rule, await resultOfAnswers(probe, rule, { first, control }))
-  // The most valuable rules come first. Those that wait for reads run beside the messages of others.
+  // The most valuable rules come first. Rules that wait for reads run beside the messages of other rules.
   for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await evaluate(rule)
   const tried = await tryForgeries(probe, first)
   const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
@@ -114,7 +114,7 @@ const isRefused = (answers: readonly Exchange[]): boolean => !answers.every(isAc
 const READS_UNKNOWN =
   'The receiver reads the payment before it answers, and this one does not exist, so its refusal shows nothing.'
 
-/** A receiver that breaks the rule must break it twice, and accept the true message in between. */
+/** A receiver breaks the rule only if it does so twice, and accepts the true message in between. */
 async function resultOfAnswers(
   probe: Probe,
   rule: ProbeRule,

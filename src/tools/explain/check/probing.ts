@@ -113,7 +113,7 @@ export function createProbe(
       sending = sent.catch(() => {})
       return sent
     },
-    /** Polls the reads until they hold or five seconds are over: those of other instances are written a little later. */
+    /** Polls the reads until `holds` is true or five seconds are over: other instances write theirs a little later. */
     async readsShow(holds: (reads: readonly Read[]) => boolean): Promise<boolean> {
       for (let waited = 0; ; waited += POLL_INTERVAL) {
         if (holds(await reads())) return true

@@ -55,7 +55,7 @@ export const productionRows = Object.entries<Difference>({ ...differences, ...be
 /** Kept with each exchange, because another version may have recorded it without some of these rules. */
 const RULE_SET = short([version, ...productionRows.map(({ key }) => key)].join(' '))
 
-/** An account that behaves as GOV.UK Pay shows the differences in its answers. */
+/** An account of `govuk-pay` shows most differences in its own answers, so it has only the rows that hold always. */
 const rowsFor = (behaviour: Behaviour) =>
   behaviour === 'specification' ? productionRows : productionRows.filter(({ always }) => always)
 
@@ -93,7 +93,7 @@ function resultOf(rows: readonly ProductionRow[], { exchanges }: AccountRecord):
   return right.length === 0 && seen.length > 0 ? { lacking: OTHER_VERSION } : { right }
 }
 
-/** A cache of rows by behaviour and operation or type of message, which are few. */
+/** A cache of rows. Its keys, a behaviour with an operation or type of message, are few. */
 const chosen = new Map<string, readonly ProductionRow[]>()
 
 function rowsAbout(behaviour: Behaviour, operation: string, ofMessages = false) {

@@ -13,7 +13,7 @@ import { hasSucceeded, LOSING, type Result, type Row, rulesOf } from './rule.ts'
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
 const LAST_MESSAGES = 3
-/** A receiver may have to start first after such a pause. Milliseconds of account time. */
+/** After such a pause a receiver may have to start first. Milliseconds of account time. */
 const QUIET = 10 * MINUTE
 
 /** An active webhook with all attempts to it. */
@@ -22,7 +22,7 @@ type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
 /** The most milliseconds between the last attempt that a request waited for and the request's answer. */
 const SOON = 50
 
-/** Attempts during a request of the application about their payment, which waits for them where the service behaves so. */
+/** Attempts during a request of the application about the same payment, which waits for them under some behaviours. */
 function awaitedIn({ exchanges }: AccountRecord): Set<Evidence> {
   const awaited = new Set<Evidence>()
   /** By payment: when the last of the requests that have begun was answered. */
@@ -40,8 +40,8 @@ function awaitedIn({ exchanges }: AccountRecord): Set<Evidence> {
 }
 
 /**
- * Joins the results for all receivers but those of tests, which say so. One unclear result leaves nothing `right`. With
- * `awaited` (W5) only attempts that a request waited for count. Other rules leave out timeouts of these.
+ * Joins the results for all receivers, except those that say that they are of tests. If one result is unclear, nothing
+ * is `right`. With `awaited` (W5) only attempts that a request waited for count. Other rules leave out their timeouts.
  */
 function resultOfReceivers(
   record: AccountRecord,
@@ -81,7 +81,7 @@ const duplicatesIn = (webhooks: readonly Webhook[]): Webhook[][] =>
     .map(same => same.filter(one => same.some(other => other !== one && sendsTheSame(one, other))))
     .filter(same => same.length > 0)
 
-/** The first two attempts without an answer in time that are in one minute of the machine with an answered one. */
+/** The first two timeouts that are within one minute of machine time of an attempt that was answered. */
 function timeoutsIn(attempts: Evidence[]): Evidence[] {
   let answered: Evidence | undefined
   let timeouts: Evidence[] = []
@@ -98,7 +98,7 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 const LIMITS = 'Its source waits 3 seconds, an account of behaviour specification 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
-/** GOV.UK Pay follows these with the same method. */
+/** GOV.UK Pay follows these redirects with the same method. */
 const KEEPING = [307, 308]
 
 const FOLLOWED =
@@ -110,7 +110,7 @@ const isRedirect = ({ redirected, status }: Evidence, among = [...LOSING, ...KEE
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
 
-/** The requests that registered these webhooks, as far as they are kept. */
+/** The requests that registered these webhooks, as far as the record has them. */
 const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[]): Evidence[] =>
   exchanges.filter(
     ({ operation, about }) =>
@@ -192,7 +192,7 @@ const rows: Row[] = [
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',
     record => {
       const { most, delays } = attemptsOf[record.behaviour]
-      /** The second attempt may be on its way. Later ones are not waited for. */
+      /** The number of attempts without a pause: the second may be on its way. Later ones are not waited for. */
       const atOnce = most - delays.length
       return resultOfReceivers(record, receiver => {
         const attempts = receiver.attempts.filter(({ hand }) => hand !== 'other')

@@ -18,7 +18,7 @@ const SLICE = 500
 /** The most payments that are looked at. */
 const MOST_ROWS = 200
 
-/** `since`: leaves out earlier exchanges. `later`: assumes that so much more has passed. Milliseconds of account time. */
+/** `since`: leaves out earlier exchanges. `later`: adds so much to the present time. Milliseconds of account time. */
 export type Window = { since?: number | undefined; later?: number | undefined }
 
 /**
@@ -62,18 +62,18 @@ export async function readRecord(
     /** A test account cannot make others. */
     isTest: account.parent !== null,
     since,
-    /** When the record begins, on the account's clock; null where it is empty. */
+    /** When the record begins, on the account's clock; null if it is empty. */
     from: oldest ? Math.max(since, oldest.gap ? atOf(oldest.gap.to) : oldest.at) : null,
     kept: exchanges.filter(({ kind }) => kind !== 'action').length,
     not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
-    /** In the order in which they began. Gaps are apart. */
+    /** In the order in which they began, without the gaps. */
     exchanges,
     ofPayment: Map.groupBy(exchanges.filter(idOf), idOf),
     /** When the last gap ends, on the machine's clock; -Infinity without one. */
     lastGap: gaps.reduce((last, { to }) => Math.max(last, to), -Infinity),
-    /** The active webhooks, without those of `farthing listen`. */
+    /** The active webhooks, without listeners. */
     webhooks: ofOthers,
-    /** The newest active webhook, of `farthing listen` only if there is no other. */
+    /** The newest active webhook. It is a listener only if there is no other. */
     toProbe: ofOthers.at(-1) ?? webhooks.at(-1),
     /** Payments created through the API that have been capturable since this time of the account. */
     capturable: capturable.filter(payment => payment.since >= since),

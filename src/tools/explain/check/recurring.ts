@@ -43,7 +43,7 @@ const rows: Row[] = [
     inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
     'No agreement payment was made 10 minutes ago or more.',
     record => {
-      // A create that repeats its key is answered 200, and counts too.
+      // A create that repeats its key is answered with 200, and counts too.
       const charges = [...record.creates.values()].filter(
         ({ created }) => created?.mode === 'agreement',
       )
@@ -64,7 +64,7 @@ const rows: Row[] = [
     'No recurring payment was declined for good.',
     ({ exchanges, creates }) => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-      /** Agreements with which, as their client has learnt, no payment can be taken. */
+      /** Agreements of which the client has learnt that no payment can be taken with them. */
       const finallyDeclined = new Set<string | undefined>()
       for (const exchange of exchanges) {
         const { created = creates.get(idOf(exchange))?.created, shown = '', agreement } = exchange

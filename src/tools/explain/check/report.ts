@@ -18,7 +18,7 @@ import { situationsOf } from './situations.ts'
 
 export type Report = Awaited<ReturnType<typeof checkAccount>>
 
-/** In the order of their identifiers. */
+/** All rules but those of probes, in the order of their identifiers. */
 export const rules: readonly Rule[] = [
   ...productionRules,
   ...requestRules,
@@ -30,7 +30,7 @@ export const rules: readonly Rule[] = [
 /** The identifiers of all rules but those of probes, in order. */
 export const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
-/** `rule`: applies only this one. */
+/** With `rule` it applies only that rule. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
@@ -44,10 +44,10 @@ export const checkAccount = (
     return {
       version,
       account: givenName(account),
-      /** The account's times; null where nothing is kept. */
+      /** The account's times. `from` is null if nothing is kept. */
       from: from === null ? null : iso(from),
       to: iso(now),
-      /** Exchanges, and those that were only counted. */
+      /** The number of exchanges in the record, and of those that were only counted. */
       kept,
       not_kept,
       findings: levels.flatMap(level => findings.filter(finding => finding.level === level)),
@@ -92,7 +92,7 @@ const MANY = 1_000
 const VALID = 10_000
 const MOST_ROOMS = 1_000
 
-/** By the database of a service. */
+/** By the database of a service, and by room. */
 const counts = new WeakMap<Database, Map<string, Counted>>()
 
 export async function countFails(context: ToolContext, account: Account): Promise<Fails> {

@@ -9,7 +9,7 @@ import { hasDone, type Row, rulesOf } from './rule.ts'
 
 /** The most requests of each kind in a second. */
 const MOST_IN_A_SECOND = postsASecond['govuk-pay']
-/** Fewer at once show the speed of Farthing, not of the client. */
+/** If fewer requests are under way at once, their number shows the speed of Farthing, not of the client. */
 const LEAST_AT_ONCE = 3
 /** Milliseconds. */
 const REPEATED_WITHIN = 30 * SECOND
@@ -17,14 +17,14 @@ const REFUSED_WITHIN = 10 * SECOND
 const LEAST_REFUSALS = 5
 const CARD_TIMEOUT = 15 * SECOND
 
-/** The client cannot know the effect: it had left, or a plan reset the connection or replaced the response. */
+/** Whether the client cannot know the effect: it had left, or a plan reset the connection or replaced the response. */
 export const isLost = ({ kind, ended, effect }: Evidence): boolean =>
   kind === 'api' && ended !== 'sent' && effect === true
 
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-/** Features that must be switched on, the page of its documentation that says so, and the requests that use them. */
+/** Features to be switched on, the page of GOV.UK Pay's documentation that says so, and the requests that use them. */
 const features: [feature: string, page: string, uses: (post: Evidence) => boolean][] = [
   ['moto: true', 'moto_payments/#turn-on-moto-payments', post => creationOf(post)?.moto === true],
   [
@@ -43,7 +43,7 @@ export const IDEMPOTENCY = documented(
   'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
 )
 
-/** The posts that repeat an equal one, whose answer was lost, within 30 seconds. */
+/** The POSTs that repeat an equal POST, whose answer was lost, within 30 seconds. */
 const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
   [...Map.groupBy(posts, ({ content }) => content).values()]
     .flatMap(equal => runsOf(2, REPEATED_WITHIN, equal))
@@ -52,7 +52,7 @@ const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
 const isOfMetadata = (detail: string): boolean => detail.includes(':')
 const nameOf = (detail: string): string => detail.slice(0, detail.indexOf(':'))
 
-/** An answer of 4xx that the client got. */
+/** Whether the client got an answer of 4xx. */
 const isRefusal = ({ ended, status, code }: Evidence): boolean =>
   code !== undefined && /^(?:sent|replaced)$/.test(ended) && Math.floor((status ?? 0) / 100) === 4
 

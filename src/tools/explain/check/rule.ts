@@ -13,7 +13,7 @@ export type Verdict = (typeof levels)[number]
 export type { Level }
 
 /**
- * The text that a report shows of a broken rule. `id`: as in docs/check.md, such as P4. `level`: the worst, if there
+ * The text that a report shows for a broken rule. `id`: as in docs/check.md, such as P4. `level`: the worst, if there
  * are several. `title`: the subject. `source`: an address, made with `inCode` or `documented`.
  */
 export type TextRow = [
@@ -38,7 +38,7 @@ export type RuleText = ReturnType<typeof textOf>
 /** A pure function over the record of an account. undefined: accounts of this behaviour do not have the rule. */
 type RuleFunction = (record: AccountRecord) => Result | undefined
 
-/** `lacking`: the sentence without evidence. `needs`: milliseconds of account time that the record must cover. */
+/** `lacking`: the sentence for no evidence. `needs`: milliseconds of account time that the record must cover. */
 export type Row = [...text: TextRow, lacking: string, evaluate: RuleFunction, needs?: number]
 
 export const rulesOf = (rows: readonly Row[]): Rule[] =>
@@ -53,7 +53,7 @@ type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
 
 /** The result of a rule. Without `violations` and `right` there was no evidence. */
 export type Result = {
-  /** `times`: how often, if the evidence does not have each time. `webhook`: the one that breaks the rule. */
+  /** `times`: the number of cases, if the evidence does not have each. `webhook`: the webhook that breaks the rule. */
   violations?: readonly (Partial<RuleText> & {
     evidence: readonly Sighting[]
     times?: number
@@ -62,7 +62,7 @@ export type Result = {
   /** Exchanges that could have broken the rule, and did not; and the sentence for them. */
   right?: readonly Sighting[]
   passed?: string
-  /** Replaces the rule's own `lacking`; and exchanges that prove neither. */
+  /** `lacking` replaces that of the rule. `unclear`: exchanges that prove neither. */
   lacking?: string
   unclear?: readonly Sighting[]
 }
@@ -75,7 +75,7 @@ export const hasDone = (operation: string) => (exchange: Pick<Evidence, 'operati
 /** By its source GOV.UK Pay follows these redirects with a GET without body and signature. */
 export const LOSING = [301, 302, 303]
 
-/** A message that its receiver got whole and accepted. */
+/** Whether this is a message that its receiver got whole and accepted. */
 export const isTaken = ({ kind, status, redirected = 0, printed }: Evidence): boolean =>
   kind === 'out' && isSuccess(status) && !LOSING.includes(redirected) && !printed
 
@@ -109,7 +109,7 @@ function findingOf({ id, title, advice, source, ...text }: RuleText, level: Verd
   }
 }
 
-/** For a rule without `lacking` the result needs one where nothing was seen. */
+/** If the rule has no `lacking`, a result without evidence must have it. */
 export function findingsOf(
   rule: RuleText & { lacking?: string },
   result: Result | undefined,

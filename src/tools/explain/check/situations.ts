@@ -19,7 +19,7 @@ const SLOW = 5 * SECOND
 /** Exchanges that show the situation, and exchanges that do not show whether the application noticed. */
 type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
-/** Causes the situation: a request below /control, which a button sends too, or a probe of the newest webhook. */
+/** Causes a situation: a request below /control, which a button sends too, or a probe of the newest webhook. */
 type Step =
   | { path: 'plans'; body: Json }
   | { path: 'clock'; body: { advance: number } }
@@ -29,7 +29,7 @@ type Step =
 /** `then`: the next step of the application, or of a person. `only`: the behaviour of the accounts that can meet it. */
 type Row = [situation: string, seen: (view: View) => Seen, by: Step, then: string, only?: Behaviour]
 
-/** Exchanges from which the application learnt such a state. `is`: of such payments. */
+/** Exchanges from which the application learnt a state that matches `pattern`, of a payment that is as `is` says. */
 const states =
   (pattern: RegExp, is: (payment: Known) => boolean = () => true) =>
   ({ learnt, knownOf }: View): Seen => {
@@ -56,7 +56,7 @@ const messages =
     return { met: found.filter(message => acted.has(message)), unclear: found }
   }
 
-/** Messages that were accepted after another one of their webhook was not. */
+/** Messages that were accepted after another message to the same webhook was not. */
 function afterFailure({ exchanges, taken }: View): Evidence[] {
   const down = new Set<string | undefined>()
   const accepted = new Set(taken)
@@ -80,7 +80,7 @@ function repeated({ exchanges, taken }: View): Evidence[] {
   })
 }
 
-/** Messages card_payment_succeeded after a later message about their payment. */
+/** Messages card_payment_succeeded that came after a later message about the same payment. */
 function disordered({ taken }: View): Evidence[] {
   const [later, known] = [new Set<string>(), new Set<string | null>()]
   return taken.filter(message => {
@@ -253,7 +253,7 @@ const RUN = 'run your tests with its key'
 
 type Lines = [line: string, library: string, more: string]
 
-/** The command and the call of the library that cause the situation. A comment says what is left to do. */
+/** The command and the library's call that cause the situation. A comment in them names the steps that are left. */
 function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
   const { behaviour, isTest, toProbe } = record
   if (only && only !== behaviour) {
@@ -290,7 +290,7 @@ const newest = (all: readonly Evidence[]): Evidence | undefined =>
     undefined,
   )
 
-/** Whether each situation was met; null where only the application itself can tell. */
+/** Whether the application has met each situation; null if only the application itself can tell. */
 export async function situationsOf(record: AccountRecord) {
   const view = viewOf(record)
   // Each part takes some milliseconds over 10,000 exchanges.
@@ -298,7 +298,7 @@ export async function situationsOf(record: AccountRecord) {
   return rows.map(row => {
     const [situation, seen] = row
     const { met, unclear = [] } = seen(view)
-    /** The newest exchange that shows it. */
+    /** The newest exchange that shows the situation. */
     const evidence = newest(met.length > 0 ? met : unclear)?.exchange_id ?? null
     const isMet = met.length > 0 || (unclear.length > 0 ? null : false)
     const [line, library, more] = isMet === null ? ['', '', UNCLEAR] : linesOf(row, record)
@@ -315,8 +315,8 @@ export async function situationsOf(record: AccountRecord) {
 }
 
 /**
- * The button beside a situation: a request below /control that it sends, or a probe or the behaviour of a new test
- * account, to which it leads. undefined: only the application can cause the situation.
+ * The button beside a situation. It sends the request below /control, or leads to a probe, or to a new test account of
+ * the behaviour. undefined if only the application can cause the situation.
  */
 export function actOf(situation: string, behaviour: Behaviour) {
   const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []

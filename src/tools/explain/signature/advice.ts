@@ -7,11 +7,11 @@ export type Way = {
   cause: string
   /** Completes a sentence that begins with "the body", "the key" or "the signature". */
   words: string
-  /** What to change. */
+  /** The changes to make. */
   advice: Advice
 }
 
-/** `value` is undefined where the budget leaves too few bytes for it. */
+/** `value` is undefined if the budget leaves too few bytes for it. */
 export type Variant = Way & { value: Buffer | undefined }
 
 /** The cause of a variant without a mistake. */
@@ -58,7 +58,7 @@ export const theHeader: Advice = {
   text: 'Take the value of the header as it arrived. If a proxy or a log changed it, take it before that.',
 }
 
-/** As plain text, a line for each framework. */
+/** The advice as plain text, with a line for each framework. */
 export const adviceText = (advice: readonly Advice[]): string =>
   advice
     .flatMap(({ text, calls = [] }) => [

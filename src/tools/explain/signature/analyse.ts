@@ -48,7 +48,7 @@ export function analyse(asIs: Question): Promise<Analysis> {
   })
 }
 
-/** A header that was copied with its name. */
+/** Takes the name off a header that was copied with it. */
 const withoutName = (text: string | undefined): string | undefined =>
   text?.replace(/^\s*pay-signature\s*:\s*/i, '')
 
@@ -71,20 +71,20 @@ type Compared = Omit<Input, 'body' | 'key' | 'typed'> & {
   receiver: { body?: Buffer | undefined; key?: Buffer | undefined }
   /** The name of the webhook with the right key. */
   owner: string | undefined
-  /** The sentence for no mistake. */
+  /** The analysis if there is no mistake. */
   nothing: Analysis
-  /** Consequences of a signature that no known mistake explains, where body and key of the receiver show none. */
+  /** Consequences of a signature that no known mistake explains, if the receiver's body and key show no mistake. */
   follow: (subject: string) => Follows
 }
 
 const DOES_NOT_MATCH = 'It does not match: '
 const PROVEN = 'Key and body are right.'
 
-/** A message of Farthing: its body and its key are right. */
+/** Compares with a message of Farthing, whose body and key are right. */
 function compareWithMessage(message: SentMessage, input: Input, pause: Pause): Promise<Analysis> {
   const { body, key, typed, ...rest } = input
   const right = { body: message.body, key: Buffer.from(message.signing_key) }
-  // A browser has changed the line ends of a body that was typed, unless the body had these.
+  // A browser changes the line ends of a body that is typed. If the body is right, it had such line ends before.
   const isChanged = body && typed && !body.equals(right.body)
   const receiver = {
     body: isChanged ? withoutCarriageReturns(body) : body,
@@ -262,13 +262,13 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
   return mismatch([mistake], DOES_NOT_MATCH)
 }
 
-/** Computes again the bytes of a recipe. */
+/** Makes the bytes of a recipe again. */
 function bytesOf(recipe: Recipe['body'], variants: Iterable<Variant>): Buffer {
   for (const { cause, words, value } of variants)
     if (value && cause === recipe.cause && words === recipe.words) return value
   throw new Error(`the variant ${recipe.cause} cannot be made again`)
 }
 
-/** The body of a form, whose lines the browser ended with CRLF. */
+/** The body without the carriage returns with which a browser ends the lines of a form. */
 const withoutCarriageReturns = (body: Buffer): Buffer =>
   Buffer.from(body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')

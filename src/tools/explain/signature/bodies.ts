@@ -17,7 +17,7 @@ const dotNet = (value: string): string =>
 const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
-/** How common libraries print JSON, the likeliest first. The first that fits is named: several languages before one. */
+/** Common prints of JSON, the likeliest first. The first that fits is named: prints of several languages are early. */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
   ['printed-pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
@@ -78,7 +78,7 @@ export function isPrinted(body: Buffer): boolean {
   return isAscii(body) || !isUtf8(Buffer.from(text, 'latin1')) // as it would be if UTF-8 was read as Latin-1
 }
 
-/** Why the signature of a body is not explained, in a sentence; undefined for one that is. */
+/** The reason why the signature of this body is not explained, as a sentence; undefined if it is. */
 export function bodyProblem(body: Buffer | undefined): string | undefined {
   if (!body) return undefined
   if (body.length > BODY_BYTES)
@@ -88,7 +88,7 @@ export function bodyProblem(body: Buffer | undefined): string | undefined {
     : undefined
 }
 
-/** `change` returns undefined where the result would have more characters than `most`. The advice is rawBody if there is none. */
+/** `change` returns undefined if the result would have more characters than `most`. Default advice: rawBody. */
 type Row = [
   cause: string,
   words: string,
@@ -96,7 +96,7 @@ type Row = [
   advice?: Advice,
 ]
 
-/** The largest share of all bytes for one variant, so that it takes a part of a slice. */
+/** One variant has at most an eighth of all bytes, so that it takes only a part of a slice. */
 const LARGEST_SHARE = 8
 
 /** The body as it is and as common mistakes change it, the likeliest first, made on demand: VARIANT_BYTES in all. */

@@ -10,7 +10,7 @@ type JsonNode =
   | { kind: 'literal'; text: string }
 
 export type Style = {
-  /** The text between entries, and between a key and its value, where there is no indent. */
+  /** The text between entries, and between a key and its value, if there is no indent. */
   comma?: string
   colon?: string
   /** Spaces for each level. */
@@ -72,7 +72,7 @@ export function isTooDeep(text: string): boolean {
 const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number =>
   one < other ? -1 : Number(one > other)
 
-/** Returns undefined where the text would have more than `most` characters, and prints no more than these. */
+/** Returns undefined if the text would have more than `most` characters, and stops printing there. */
 export function printJson(root: JsonNode, style: Style, most = Infinity): string | undefined {
   const { string = JSON.stringify, sorted, indent, empty = '{}', emptyList = '[]' } = style
   const colon = style.colon ?? (indent === undefined ? ':' : ': ')
@@ -105,7 +105,7 @@ export function printJson(root: JsonNode, style: Style, most = Infinity): string
   return text.length > most ? undefined : text
 }
 
-/** Prints strings with \uXXXX for what matches: the pattern must match single UTF-16 units. */
+/** Prints strings with \uXXXX for each match of the pattern, which must match single UTF-16 units. */
 export const escaping =
   (pattern: RegExp, inUpperCase = false) =>
   (value: string): string =>

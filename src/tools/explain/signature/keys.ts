@@ -4,7 +4,7 @@ import type { Input, NamedKey } from './question.ts'
 
 export const PREFIX = 'webhook_test_'
 
-/** The keys of the other webhooks, which may have the same name as the one with this key. */
+/** The keys of the other webhooks. These may have the same name as the webhook with the key `own`. */
 export const otherKeys = (keys: readonly NamedKey[], own: string, owner?: string): NamedKey[] =>
   keys
     .filter(({ key }) => key !== own)
@@ -19,13 +19,13 @@ export const isSigningKey = (key: string): boolean => /^webhook_test_[0-9a-v]{26
 /** The most bytes of a key that is compared. */
 const LONGEST_KEY = 1_024
 
-/** Why a key is not compared, in a sentence; undefined for one that is. */
+/** The reason why a key is not compared, as a sentence; undefined if it is. */
 export const keyProblem = (key: string): string | undefined =>
   Buffer.byteLength(key) > LONGEST_KEY
     ? `The key has more than ${inDigits(LONGEST_KEY)} bytes: a signing key has 39`
     : undefined
 
-/** The form of the API keys of GOV.UK Pay. Farthing's may have any. */
+/** The form of the API keys of GOV.UK Pay. Farthing's API keys may have any form. */
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
 type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]

@@ -18,7 +18,7 @@ const kinds = ['single', 'other digests', 'both wrong'] as const
 
 const asIs: Digest = { cause: AS_IS, words: 'as it is' }
 
-/** `bodies` makes them anew, one after the other: none is kept. */
+/** `bodies` makes the bodies anew at each call, one after the other, and keeps none. */
 export async function knownSignatures(
   bodies: () => Iterable<Variant>,
   keys: readonly Variant[],

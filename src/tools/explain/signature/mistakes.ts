@@ -40,7 +40,7 @@ export const mistakeOfBody = async (compared: Comparison, pause: Pause): Promise
     advice: [rawBody],
   }
 
-/** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
+/** The mistake in a key that differs from the true key. `owner` is the name of the webhook with the true key. */
 export async function mistakeOfKey(
   compared: Comparison,
   keys: readonly NamedKey[],
@@ -82,8 +82,8 @@ async function mistakeOf(
 }
 
 /**
- * The mistakes of a signature, but for these causes. `subject` names the signature, and `owner` the webhook whose key
- * it should be made with.
+ * The mistakes of a signature, without the causes `except`. `subject` names the signature, and `owner` the webhook with
+ * whose key it should be made.
  */
 export function mistakesOfSignature(
   { body, key, digest }: Recipe,

@@ -34,11 +34,11 @@ export type Input = {
 
 export type BodyAndKey = { body: Buffer; key: string }
 
-/** With a message, body and key are needed only where the receiver may have others. At least one value is needed. */
+/** With a message, body and key are needed only if the receiver may have other ones. At least one value is needed. */
 export type Question = Input & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
 
 export type Analysis = {
-  /** `no-mistake`: without a signature, and the other values are right. */
+  /** `no-mistake`: there was no signature to compare, and the other values are right. */
   verdict: 'match' | 'no-mistake' | 'mismatch'
   /** The result in one or two sentences. */
   sentence: string

@@ -1,4 +1,4 @@
-/** The signatures that code with one known mistake computes of a message. */
+/** The signatures that code with one known mistake computes for a message. */
 import { signature } from '../../../pay/webhooks/webhook.ts'
 import { isWrong } from './advice.ts'
 import { wrongDigests } from './digests.ts'
@@ -11,13 +11,13 @@ export type Truth = { body: Buffer; key: Buffer; owner: string }
 export type WrongSignature = Mistake & {
   /** The value of the header Pay-Signature. */
   text: string
-  /** What is wrong, in short: `the key with a newline at its end`. */
+  /** The mistake in short: `the key with a newline at its end`. */
   short: string
 }
 
 /**
  * Signatures with one mistake. First the keys of other webhooks, in order, then in turn the likeliest mistakes with the
- * key, the digest and the body. Leaves out those that sign rightly, such as plain ASCII read as Latin-1.
+ * key, the digest and the body. Leaves out mistakes without an effect, such as plain ASCII read as Latin-1.
  */
 export function wrongSignatures(
   { body, key, owner }: Truth,
