@@ -66,7 +66,7 @@ export const RECORD_READERS = 2
 export const ALL_RECORD_READERS = 8
 /** Requests that wait to do so. With one more the account with the most has one refused. Held by test/contract/console/turns.test.ts. */
 export const RECORD_READERS_WAITING = 1_000
-/** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
+/** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/isolation.test.ts. */
 export const HELD_WAITS = 200
 /** Milliseconds of such a wait. Held by test/contract/control/isolation.test.ts. */
 export const LONGEST_WAIT_MS = 10_000
