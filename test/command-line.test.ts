@@ -9,7 +9,7 @@ import { runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
 
-/** Lists the files that are loaded, in the file LOADED. */
+/** Lists the files that a process loads, in the file LOADED. */
 const LISTING = `import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 registerHooks({
@@ -19,14 +19,14 @@ registerHooks({
   },
 })`
 
-/** The service without its command line, which loads the tools at once where it runs the sources. */
+/** The service without its command line, which loads the tools at once when it runs from the sources. */
 const SERVICE = `const { readConfig } = await import(process.env.SOURCES + 'app/config.ts')
 const { startFarthing } = await import(process.env.SOURCES + 'app/start.ts')
 const service = await startFarthing({ config: readConfig(process.env) })
 process.on('SIGTERM', () => service.close().then(() => process.exit(0)))
 console.log('Farthing is listening on ' + service.url)`
 
-/** The rules of the check run on every request that is recorded; all else that explains waits for somebody to ask. */
+/** The rules of the check run on every recorded request. The rest of tools/explain waits for somebody to ask. */
 const RULES = ['judge', 'facts', 'finding', 'production', 'rule', 'sources', 'values'].map(
   name => `tools/explain/check/${name}.ts`,
 )
@@ -38,7 +38,6 @@ const isLate = (path: string) =>
 const env = { PORT: 'abc' }
 const farthing = (...args: string[]) => runHere({ args, env })
 
-/** The environment of a process that lists what it loads, and the list. */
 function listing() {
   const folder = tempFolder()
   const preload = join(folder, 'listing.mjs')
@@ -52,7 +51,7 @@ function listing() {
 test('Starting the service does not load commander, which every other command loads', async t => {
   const { env, loaded } = listing()
   const isOfCommands = (path: string) => /^(commander|@bomb.sh)/.test(path)
-  // The next test starts it without arguments.
+  // The next test starts the service without arguments.
   const started = await startProcess({ args: ['serve'], env, fromSources: true })
   t.after(() => started.kill())
   assert.deepEqual(await started.terminate(), { code: 0, signal: null })

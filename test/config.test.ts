@@ -20,7 +20,7 @@ const sqlite = (path: string) => ({ kind: 'sqlite' as const, path })
 const KEY = 'x'.repeat(16)
 const LONGEST_NAME = 'ü'.repeat(50)
 
-/** Values that can be used, and what they are read as. */
+/** Valid values of each variable, with the value of the setting that each becomes. */
 const good: Record<string, [key: keyof Config, values: Record<string, unknown>]> = {
   PORT: ['port', { 0: 0, 8080: 8080, 65535: 65_535, ' 80 ': 80 }],
   HOST: ['host', { '0.0.0.0': '0.0.0.0', '::1': '::1', localhost: 'localhost' }],

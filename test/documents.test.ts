@@ -279,11 +279,9 @@ const listCommands = (commands: Record<string, Command | CommandGroup>) =>
     ),
   )
 
-/** The text below a heading of the second level, up to the next one. */
 const sectionOf = (document: string, heading: string): string =>
   read(document).split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 
-/** The lines of a section that begin so. */
 const rowsOf = (document: string, heading: string, beginning: string): string[] =>
   sectionOf(document, heading)
     .split('\n')

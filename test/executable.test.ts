@@ -24,17 +24,16 @@ describe('The single executable', () => {
   let url = ''
   let stop = async (): Promise<unknown[]> => []
 
-  /** Runs a command with no environment but what is given: there is no PATH, and so no Node. */
+  /** Runs a command with this environment alone: there is no PATH, and so no Node. */
   const farthing = (args: string[], env: Record<string, string> = {}) =>
     run(program, args, { cwd: empty, env })
-  /** A command that speaks to the service. */
   const ask = (...args: string[]) =>
     farthing(args, { FARTHING_URL: url, FARTHING_API_KEY: KEY }).then(({ stdout }) => stdout)
 
   before(async () => {
     mkdirSync(empty)
     source = (await packOnce()).source
-    // The package's build is the one that this script would run first.
+    // The package was built with the build that this script would run first.
     await run(process.execPath, ['scripts/build-executable.ts', '--built'], { cwd: source })
     program = join(source, 'release/farthing')
   })

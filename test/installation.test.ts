@@ -1,6 +1,6 @@
 /**
- * The states of node_modules that npm's options leave are simulated with links, so that no registry is needed. The first
- * test runs npm for real, the others what its scripts run, as npm does, in a third of the time. A machine without an old Node runs its own under an old version.
+ * Links simulate the states in which npm's options leave node_modules, so no registry is needed. The first test runs
+ * npm, the others run its scripts as npm does, in a third of the time. Without an old Node, the new one runs as an old.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -23,9 +23,9 @@ import { olderNode } from './support/packed.ts'
 const ROOT = join(import.meta.dirname, '..')
 const folder = tempFolder()
 
-/** Folders of the machine's own programs: npm test puts those of node_modules before them. */
+/** Folders of the machine's own programs, without those of node_modules that npm test puts before them. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
-/** The first is older than what Farthing needs. */
+/** `old` is older than Farthing needs. */
 type NodeAge = 'old' | 'new'
 
 function environment(age: NodeAge) {
@@ -42,7 +42,6 @@ function environment(age: NodeAge) {
 const run = (cwd: string, age: NodeAge, command: string, ...args: string[]) =>
   spawnSync(command, args, { cwd, env: environment(age), encoding: 'utf8' })
 
-/** Runs a script of package.json. */
 function script(path: string, age: NodeAge, name: string) {
   const { scripts } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
   const line = `PATH="$PWD/node_modules/.bin:$PATH"; ${scripts[name]}`
@@ -56,7 +55,7 @@ function clone(name: string, isInstalled: (path: string, dev: boolean) => boolea
   const path = join(folder, name)
   for (const part of ['bin', 'scripts', 'package.json'])
     cpSync(join(ROOT, part), join(path, part), { recursive: true })
-  // A start that goes on runs the sources that this leads to. The assets are not built.
+  // A start that goes on runs these sources. The assets are not built.
   mkdirSync(join(path, 'src/platform/web/assets'), { recursive: true })
   symlinkSync(join(ROOT, 'src/cli'), join(path, 'src/cli'))
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
@@ -117,7 +116,7 @@ test('Without install scripts a new Node is told to build the assets, after whic
   const path = withoutScripts('without-scripts-new')
   const cause = /because install scripts were left out .* npm run build:assets$/
   saysOnce(script(path, 'new', 'start'), 1, cause)
-  // Those of this clone, because the build takes seconds and test/package.test.ts has it.
+  // Copies the assets of this clone, because a build takes seconds and test/package.test.ts has one.
   const built = 'src/platform/web/assets/built'
   const copy = `cpSync(${JSON.stringify(join(ROOT, built))}, '${built}', { recursive: true })`
   const build = `import { cpSync } from 'node:fs'\n${copy}\n`

@@ -29,7 +29,7 @@ async function linesOf(
   )
 }
 
-/** A line without what differs from run to run. */
+/** Leaves out the fields that differ from run to run. */
 const lasting = ({ level, time, pid, hostname, ms, ...rest }: Record<string, unknown>) => rest
 
 test('At the level info the log line of a request has the code of its error with the field or header, that of a page has no code, and requests for assets have no line', async () => {
@@ -69,7 +69,6 @@ test('At the level debug the log has requests for assets, and no query', async (
   assert.doesNotMatch(JSON.stringify(lines), /referense|hidden-value/)
 })
 
-/** What a program prints that has this logger. */
 function printed(logger: string, program: string): string[] {
   const module = new URL('../src/core/log.ts', import.meta.url)
   const text = `import { createLogger } from ${JSON.stringify(module)}

@@ -5,7 +5,6 @@ import { compare } from '../scripts/compare-openapi.ts'
 const get = (responses: object, more: object = {}) => ({ get: { ...more, responses } })
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
-/** A document with one operation, whose response has a payment with these fields. */
 const documentWith = (properties: object, more: object = {}) =>
   JSON.parse(
     JSON.stringify({
@@ -58,7 +57,7 @@ test('A comparison leaves out known differences, and names those that are no lon
   ])
 })
 
-/** The shapes of GOV.UK Pay's document: two schemas in one, a closed list, and an error without one. */
+/** Shapes of GOV.UK Pay's document: two schemas in one, a closed list, and an error without a list. */
 const shapes = (error: object, more: object = {}) =>
   documentWith(
     {

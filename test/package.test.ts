@@ -54,7 +54,7 @@ describe('The package', () => {
   test('Two builds of the bundle have the same bytes', async () => {
     const again = join(folder, 'again')
     await bundleService(again)
-    // `npm test` has made the other one, for the tests of processes.
+    // The tests of processes use the bundle that `npm test` has built.
     const first = join(COMMAND, '../../dist')
     for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs'])
       assert.ok(read(join(again, name)) === read(join(first, name)), name)
@@ -205,7 +205,7 @@ describe('The package', () => {
     cpSync(join(ROOT, 'examples/javascript/node.test.mts'), join(user, 'node.test.mts'))
     const [, first = ''] = /```ts\n([\s\S]+?)```/.exec(read(join(ROOT, 'docs/testing.md'))) ?? []
     writeFileSync(join(user, 'first.test.mts'), first)
-    // One that the check can judge, and those, which make accounts of their own.
+    // The check judges the payment of `farthing pay`. The tests make accounts of their own.
     const own = JSON.parse(read(join(user, 'package.json')))
     own.scripts = { test: 'farthing pay && node --test node.test.mts first.test.mts' }
     writeFileSync(join(user, 'package.json'), JSON.stringify(own))
@@ -236,7 +236,7 @@ describe('The package', () => {
     const steps = instructionsOf(text)
     mkdirSync(join(image, 'tmp'), { recursive: true })
     const [, target = ''] = /^farthing-\*\.tgz (\S+)$/.exec(steps.COPY ?? '') ?? []
-    // An older one beside it, which is not a package.
+    // An older tarball lies beside it, which is not a package.
     cpSync(packed.tarball, join(inImage(target), basename(packed.tarball)))
     writeFileSync(join(inImage(target), 'farthing-0.0.9.tgz'), '')
     // HOME may have the settings of a registry.
@@ -313,7 +313,7 @@ describe('The package', () => {
   })
 })
 
-/** The instructions of a Containerfile. Of one that occurs more than once it has the last. */
+/** The instructions of a Containerfile. An instruction that occurs more than once has its last text. */
 const instructionsOf = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/^([A-Z]+) (.*)$/gm)].map(([, name, rest]) => [name, rest]))
 

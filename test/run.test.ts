@@ -13,14 +13,13 @@ import { INTERVALS, withIntervals } from './support/timers.ts'
 
 const FILE = 'test/domain/money.test.ts'
 
-/** What `npm test -- ARGUMENTS` prints. */
 function npmTest(args: string[], more: Record<string, string> = {}): string {
   const { NODE_TEST_CONTEXT: _, FARTHING_TEST_TIMES: __, ...others } = process.env
   const env = { ...others, ...more }
   return execFileSync(process.execPath, ['test/run.ts', ...args], { env, encoding: 'utf8' })
 }
 
-/** Not ended, and not waiting for its parent to notice. */
+/** A process that has ended, and waits for its parent to notice, does not run. */
 const isRunning = (pid: number): boolean => !['', 'Z'].includes(fieldsOf(pid)[0] ?? '')
 
 describe('npm test', () => {

@@ -29,20 +29,20 @@ const EVERY = 'test/**/*.test.ts'
  * so that none runs alone at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
-  // They wait most of the time: for time-outs, or for receivers that are slow or silent.
+  // These wait most of the time: for time-outs, or for receivers that are slow or silent.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
   probe: 'test/contract/check/probe.test.ts',
   webhooks: 'test/contract/webhooks/*.test.ts',
-  // One browser for all.
+  // All share one browser.
   windows: 'test/browser/*.test.ts',
   tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
   processes: 'test/faults/process/*.test.ts',
   contract: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
-  // Before the group whose names fit its files too.
+  // Before the group whose pattern matches these files too.
   services: 'test/cli/{doctor,listen}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
   control: 'test/contract/{accounts,control}/*.test.ts',
-  // They count the objects of the heap, which takes seconds once a process has loaded the service.
+  // These count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
   package: 'test/{executable,installation,package}.test.ts',
@@ -106,7 +106,7 @@ async function run(paths: string[]): Promise<void> {
       },
     },
   )
-  process.on('SIGINT', () => {}) // it gets the signal too, and stops PostgreSQL
+  process.on('SIGINT', () => {}) // the runner gets the signal too, and stops PostgreSQL
   const endHanging = createHangs(progress)
   const looking = setInterval(() => {
     for (const sentence of endHanging()) process.stderr.write(`${sentence}\n`)
@@ -121,7 +121,6 @@ async function run(paths: string[]): Promise<void> {
   )
 }
 
-/** The groups of these files and the files in no group. */
 function grouped(files: string[]): string[] {
   const alone = new Set(files)
   const groups = Object.entries(GROUPS).flatMap(([name, pattern], nth) => {
@@ -134,7 +133,6 @@ function grouped(files: string[]): string[] {
   return [...groups, ...[...alone].map((file, nth) => group(`99-${nth}`, [file]))]
 }
 
-/** Writes a file that imports these. Returns its path. */
 function group(name: string, files: string[]): string {
   const path = join(folder, `${name}.test.mjs`)
   const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))

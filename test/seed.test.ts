@@ -65,10 +65,9 @@ test('A new database is made only with --create, and a missing key for the accou
   assert.equal(made.stdout, 'Made 5 payments in the account Licensing team.\n')
   assert.match(made.stderr, /^Database: the SQLite file \/.*farthing\.db\n/)
   assert.match(made.stderr, hint)
-  // The first start will make a key of the default account.
+  // The first start will make a key of the default account, unless there is a key already.
   assert.doesNotMatch((await run('seed', '--payments', '1')).stderr, /No key/)
   assert.equal((await run('keys', 'create', ...licensing)).code, 0)
   assert.doesNotMatch((await run('seed', '--payments', '5', ...licensing)).stderr, /No key/)
-  // It will not, now that there is a key.
   assert.match((await run('seed', '--payments', '1')).stderr, /No key can see them yet/)
 })

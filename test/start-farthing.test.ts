@@ -17,7 +17,6 @@ import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
 
-/** Starts the service in memory, but for these settings. */
 function start(env: Record<string, string> = {}, ports?: (real: Ports) => Ports) {
   const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env })
   return startFarthing({ config, onFatal: assert.ifError, ...(ports && { ports }) })
@@ -26,7 +25,7 @@ function start(env: Record<string, string> = {}, ports?: (real: Ports) => Ports)
 type Answer = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
 
 test('HOST=localhost is one address, also where the name has two, and stops like any other', async t => {
-  // What Node and Fastify ask; of two addresses Fastify would open a server each.
+  // Node and Fastify look addresses up here. For two addresses Fastify would open a server each.
   const { lookup } = dns
   const both = ['127.0.0.1', '127.0.0.2'].map(address => ({ address, family: 4 }))
   t.mock.method(dns, 'lookup', (...args: [string, dns.LookupAllOptions, Answer]) => {
@@ -92,7 +91,7 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   await receiver.next()
   client.destroy()
   const stopping = farthing.close().then(() => 'stopped')
-  // Longer than it waits for the connections that are kept.
+  // Longer than a stop waits for the connections that are kept.
   assert.equal(await Promise.race([stopping, setTimeout(700, 'waiting')]), 'waiting')
   gate.open()
   await stopping
@@ -103,10 +102,10 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   assert.deepEqual(messages, [{ status: 'SUCCESSFUL' }])
 })
 
-/** What keeps the event loop alive, by kind. Standard streams and the test runner are the same before and after. */
+/** The resources that keep the event loop alive, by kind. Standard streams and the test runner stay the same. */
 const resources = () => process.getActiveResourcesInfo().sort()
 
-/** The same, after the sockets that are being closed have gone: Node takes some turns of the event loop for that. */
+/** The resources after closing sockets have gone: Node takes some turns of the event loop for that. */
 const resourcesAtRest = async () => {
   const closing = () => resources().some(name => name.startsWith('TCP') || name === 'Immediate')
   for (let waits = 0; waits < 500 && closing(); waits++) await setTimeout(10)
@@ -156,7 +155,7 @@ test('Closing does not wait for idle keep-alive connections', { timeout: 20_000 
     await once(socket, 'data')
   }
   const ended = Promise.all(sockets.map(socket => once(socket, 'close')))
-  // They would be closed as idle after 30 s.
+  // Idle connections would be closed only after 30 s.
   await farthing.close()
   await ended
 })

@@ -22,7 +22,7 @@ async function start(t: TestContext, env: Record<string, string>) {
   return started
 }
 
-/** The JSON lines, which follow the first line. */
+/** The first line is no JSON. */
 const logged = (output: string): Record<string, unknown>[] =>
   output
     .trimEnd()
@@ -32,7 +32,7 @@ const logged = (output: string): Record<string, unknown>[] =>
 
 type Run = (options: { env: Record<string, string> }) => ReturnType<typeof capture>
 
-/** Starts the service in this process, where it cannot start. */
+/** Starts the service in this process, with settings with which it cannot start. */
 const startHere: Run = ({ env }) =>
   capture(async () => {
     const farthing = await startFarthing({ config: readConfig(env) })

@@ -5,13 +5,13 @@ import { basename, dirname, extname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-/** House rules that no built-in rule of Biome can express. Each says why. The others are in biome.json. */
+/** House rules that no built-in rule of Biome can express. The others are in biome.json. */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
-/** By their path in the repository, without generated files. */
+/** The texts by their path in the repository, without generated files. */
 function readTexts(folder: string, extensions: string[]): Map<string, string> {
   const generated = /(^|\/)(node_modules|dist|built|results|data)(\/|$)/
   const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -93,11 +93,9 @@ describe('A file of src', () => {
     )
   })
 
-  // Biome has no rule against it.
   test('gives each entry of an object or a list a line of its own instead of a spread of several', () =>
     assert.deepEqual(find(code, /^\s*\.\.\.[{[].*[}\]],$/), []))
 
-  // Biome has no rule against classes.
   test('declares no class but for errors, and for a state that it keeps in private fields', () => {
     const open = /^\s*(export\s+)?(abstract\s+)?class\s+\w+\s*([<{](?!\n\s+(readonly )?#))/m
     const declaring = [...sources].filter(([, text]) => open.test(text)).map(([path]) => path)
@@ -150,7 +148,7 @@ describe('The imports of src', () => {
   })
 })
 
-/** The two folders or files of one folder in which these two files are. */
+/** The two files or folders of one folder in which these two files are. */
 function whereTheyPart(...paths: [string, string]): string[] {
   const [one = [], other = []] = paths.map(path => path.split('/'))
   const depth = one.findIndex((part, i) => part !== other[i]) + 1

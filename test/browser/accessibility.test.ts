@@ -37,12 +37,12 @@ const type = async (page: Page, ...keys: string[]): Promise<void> => {
 
 const onDetails = (use: (visitor: Visitor) => Promise<void>) => inState('details', 'en', use)
 
-// The pages of a payment that ended differ in their text alone.
+// The pages of an ended payment differ in their text alone, so `technical` stands for all of them.
 for (const state of ['details', 'details-error', 'confirm', 'technical', 'not-found'])
   test(`axe finds nothing against WCAG 2.2 AA or best practice: ${state}`, () =>
     inState(state, 'en', async ({ page }) => assert.deepEqual(await axe(page), [])))
 
-// It has every component of the pages.
+// The page `details-error` has every component of the pages.
 test('axe finds nothing on a page in Welsh on a screen that is 320 px wide', () =>
   inState('details-error', 'cy', async ({ page }) => {
     await page.setViewportSize({ width: 320, height: 568 })
@@ -129,7 +129,7 @@ test('The element that has the focus is highlighted', () =>
     assert.equal(await styleOf(page, '#submit-card-details', 'background-color'), yellow)
   }))
 
-/** The value of an expression in the page at each of these sizes of its text, in percent. */
+/** Evaluates the expression in the page once for each of these text sizes, in percent. */
 const atTextSizes = <T>(page: Page, sizes: number[], expression: string): Promise<T[]> =>
   look<T[]>(
     page,
@@ -149,7 +149,7 @@ const long = {
     billing_address: { line1: word, city: word },
   },
 }
-// The narrowest of each layout. 320 is a screen of 1280 px at a zoom of 400%. 769 has two columns.
+// The narrowest screen of each layout, in px. 320 px is a screen of 1280 px at a zoom of 400%. 769 px has two columns.
 const widths = [320, 641, 769]
 for (const language of ['en', 'cy'] as const)
   test(`No page needs sideways scrolling from 320 px up, with very long words and with text twice as large (${language})`, () =>

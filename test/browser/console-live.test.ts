@@ -1,4 +1,4 @@
-/** What pages of the console do while they are open. What they ask is in test/contract/console/live.test.ts. */
+/** The behaviour of open console pages. test/contract/console/live.test.ts tests the requests of their script. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -30,7 +30,7 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>) =>
 
 const at = (page: Page, path: string) => page.goto(`${service().baseUrl}/console/${path}`)
 
-/** Moves the clock of the page, which is installed, to its next look for something new. */
+/** Moves the clock that the test has installed in the page by 2 s, to the next look for something new. */
 const nextLook = (page: Page) => page.clock.fastForward(2_000)
 
 describe('A page of the console that is open', () => {
@@ -59,7 +59,7 @@ describe('A page of the console that is open', () => {
       const status = page.locator('.farthing-live [role=status]')
       await status.getByText('1 newer.').waitFor()
       assert.equal(await rows(), before)
-      // Later numbers are shown and not read out.
+      // Later numbers are shown, but a screen reader does not read them out.
       assert.equal(await status.getAttribute('aria-live'), 'off')
       const show = status.getByRole('link', { name: 'Show' })
       await Promise.all([page.waitForEvent('load'), show.click()])

@@ -18,18 +18,16 @@ const service = ownService({ ...receiving, control: true })
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 const withScript = visitInOneWindow(browser)
 
-/** A person at a page. Each method is one click, but `fill`, which is one field, and `choose` and `select`, which their button counts. */
+/** `click` loads another page, `press` does not. `choose` and `select` are counted with the click on their button. */
 function personAt(page: Page) {
   const taken = { clicks: 0, fields: 0 }
   return {
     page,
     taken,
-    /** Clicks what leads to a page, and waits for it. */
     async click(selector: string) {
       taken.clicks += 1
       await Promise.all([page.waitForEvent('load'), page.click(selector)])
     },
-    /** Clicks what stays on the page. */
     async press(selector: string) {
       taken.clicks += 1
       await page.click(selector)
@@ -51,20 +49,19 @@ type Needs = {
   clicks: number
   fields?: number
   script?: true
-  /** Below /console, signed in; the front page and nobody signed in without it. */
+  /** A path below /console, for a person who is signed in. Without it the task begins signed out, on the front page. */
   from?: string
-  /** Makes what there is before. */
   prepare?: (api: Client, t: TestContext) => Promise<unknown>
 }
 
 type Task = [name: string, needs: Needs, run: (person: Person, api: Client) => Promise<unknown>]
 
-/** What the receiver of the account computes, what it should compute, and what it got. */
+/** The signature that the receiver computes, the right signature, and the requests that the receiver got. */
 let compute = (_: string) => ''
 let right = compute
 let received: readonly Received[] = []
 
-/** A webhook whose receiver has a newline at the end of its key, and a message that it has refused. */
+/** Registers a webhook whose receiver adds a newline to its key, and causes a message that the receiver refuses. */
 async function refusing(api: Client, t: TestContext): Promise<void> {
   const { requests, webhook } = await subscribe(t, api, {
     behaviour: deciding(request => signatureIn(request) === compute(request.body)),

@@ -27,7 +27,7 @@ const browser = shareBrowser()
 let api: Client
 let shelf: Shelf
 let cookie = ''
-/** Of an account that has nothing. */
+/** The session of an account that has nothing. */
 let emptyCookie = ''
 let open: Body
 let agreement: Body
@@ -50,17 +50,15 @@ after(() => shelf?.close())
 
 const inWindow = visitInOneWindow(browser)
 
-/** Signs in to the window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
   inWindow(visitor => useAs(service().baseUrl, session, visitor, use))
 
 const at = (page: Page, path: string) => page.goto(`${service().baseUrl}/console/${path}`)
 
-/** Opens all details of a page, those within others too. */
 const openDetails = (page: Page): Promise<void> =>
   page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
-/** What differs in its parts from the pages that `addressOf` opens. */
+/** Pages with parts that the pages of `addressOf` do not have. */
 const states: Record<string, (page: Page) => Promise<unknown>> = {
   'payments without a match': page => at(page, 'payments?q=nothing'),
   'payments from a day that cannot be read': page => at(page, 'payments?from=tomorrow'),
@@ -94,7 +92,7 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
   'an unknown page': page => at(page, 'nothing'),
 }
 
-/** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
+/** Leaves out the contrast of numbers of one digit and of signs, which axe cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>
   (await axe(page)).filter(
     found => !/content is too short to determine|only non-text characters/.test(found),
@@ -202,7 +200,7 @@ describe('The console', () => {
         stops.push(await focusOf(page))
       }
       assert.equal(stops.at(-1), 'BODY')
-      // What has no id is seen by its tag, in capitals.
+      // An element without an id appears as its tag, in capitals.
       const ids = stops.filter(stop => stop !== stop.toUpperCase())
       assert.deepEqual(ids, [...new Set(ids)])
       assert.ok(ids.includes('send-again'), ids.join())

@@ -20,7 +20,7 @@ const screens = {
   phone: { width: 390, height: 844 },
 }
 
-/** Contrasts over pictures, which axe cannot see. */
+/** axe cannot see the contrast of text over a picture. */
 const accepted = /^color-contrast: .*could not be determined/s
 
 const KEY = 'a-key-for-the-viewer'
@@ -39,7 +39,6 @@ async function expand(page: Page, id: string): Promise<void> {
   await operation(page, id).getByRole('button', { name: 'Try it out' }).click()
 }
 
-/** Opens the dialog for the key. */
 async function openDialog(page: Page) {
   await page.locator('.auth-wrapper .authorize').first().click()
   const dialog = page.locator('.dialog-ux')
@@ -47,7 +46,6 @@ async function openDialog(page: Page) {
   return dialog
 }
 
-/** Executes the expanded operation and returns the status and the body that the page shows. */
 async function execute(page: Page, id: string) {
   const [received] = await Promise.all([
     page.waitForResponse(`${new URL(page.url()).origin}/v1/payments`),
@@ -67,7 +65,7 @@ async function comesToTheTop(page: Page, selector: string): Promise<void> {
 }
 
 describe('The viewer on /docs', () => {
-  /** Its configured addresses are of another origin than the page. */
+  /** A service whose configured addresses have another origin than the page. */
   const configured = ownService({
     env: {
       FARTHING_API_KEY: KEY,

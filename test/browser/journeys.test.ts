@@ -22,7 +22,6 @@ let otherSite: Receiver
 /** A site that speaks http only, and is in FARTHING_RETURN_HOSTS. */
 let plainSite: Receiver
 
-/** A site whose path /onward leads to this address. */
 const leadingTo = (address: () => string) => ({
   onRequest: ({ request, response }: Answer) => {
     if (request.path === '/onward') response.writeHead(302, { location: address() }).end()
@@ -30,7 +29,7 @@ const leadingTo = (address: () => string) => ({
   },
 })
 
-/** Sending a webhook message ends when this promise does. Confirm waits for it. */
+/** No webhook message is sent before this promise ends, and Confirm waits for the message. */
 let deliveries = Promise.resolve()
 const send: Send = async () => {
   await deliveries
@@ -154,7 +153,7 @@ test('A page that the browser restores from its back-forward cache reloads itsel
     await page.goto(pageOf(payment))
     await choose(page, 'success')
     await api.postForm(`${pageOf(payment)}/confirm`, {})
-    // A browser fires this event when it restores a page. Under a test it keeps none.
+    // Under a test the browser keeps no page, so the test fires the event of a restored page itself.
     await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
     await page.waitForURL(returnUrl())
   }))
@@ -166,7 +165,7 @@ for (const javaScriptEnabled of [true, false])
       await impatient.post('/v1/webhooks', { callback_url: 'https://slow.example.org/' })
       const payment = await paymentIn(impatient, 'en', { return_url: returnUrl() })
       const confirm = `POST ${pageOf(payment)}/confirm`
-      // The script ignores a second press within a second. The clock of the page stands still.
+      // The script ignores a second press within a second, so the clock of the page stands still.
       await page.clock.install()
       await page.goto(pageOf(payment))
       await choose(page, 'success')

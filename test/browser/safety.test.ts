@@ -15,7 +15,7 @@ const service = ownService({}, async ({ newAccount }) => {
 
 const inWindow = visitInOneWindow(browser)
 
-/** How much of each kind the page has stored. */
+/** The number of entries that the page has in each kind of storage. */
 const STORED = `Promise.all([
   localStorage.length,
   sessionStorage.length,
@@ -46,7 +46,7 @@ test('a page of another site signs no browser in, and a link of farthing open do
     const home = at(service().baseUrl, 'farthing')
     const { body } = await ask(service(), api, 'enter', {})
     const code = new URL(body.url).searchParams.get('code') ?? ''
-    // console/access.test.ts has that the form to sign in with a key is refused alike.
+    // console/access.test.ts tests that the form to sign in with a key is refused alike.
     const enter = `<form method="post" action="${home}/console/enter"><input name="code" value="${code}"></form><script>document.forms[0].submit()</script>`
     const framed = (form: string) =>
       `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc='${form}'></iframe>`
@@ -58,7 +58,7 @@ test('a page of another site signs no browser in, and a link of farthing open do
     const site = await startReceiver({ plain: true, onRequest })
     t.after(site.close)
     for (const [nth, attack] of attacks.entries()) {
-      // A tab of its own, which stays open: Chromium forgets a close or an address that comes while it commits a page.
+      // Each attack has a tab that stays open: Chromium forgets a close or an address while it commits a page.
       const tab = await context.newPage()
       const answered = tab.waitForResponse(
         response => response.request().method() === 'POST' && response.url().startsWith(home),

@@ -41,7 +41,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const farthing = (args: string[], env?: Record<string, string>) =>
       runHere({ args, env: settings(env) })
 
-    /** Diagnoses with these settings, and expects these checks. Returns the exit code and the names of all. */
+    /** Expects these checks among others. Returns the exit code and the names of all checks. */
     async function diagnose(
       env: Record<string, string>,
       expected: Expected[],
@@ -125,7 +125,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.match(nobody.stderr, /no active key of the account nobody/)
     })
 
-    // The rest asks the service, and receivers.
+    // The tests below ask the service and receivers, so one database is enough.
     if (kind === 'postgres') return
 
     /** A key of a new account, so that no other test's webhooks and requests are in it. */
@@ -217,7 +217,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       ])
     })
 
-    /** A second service on the database, which allows a return_url and names its pages wrongly. */
+    /** A second service on the database. It allows an http return_url, and the address of its pages is wrong. */
     let other: FarthingProcess
     before(async () => {
       const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`

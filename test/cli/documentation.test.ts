@@ -9,7 +9,7 @@ import { runLines, shellBlocks } from '../support/recipe.ts'
 
 const folder = tempFolder()
 
-// In a complete run several files share a process, whose file is not this one.
+// In a complete run several files share a process, so the default path would be that of another file.
 snapshot.setResolveSnapshotPath(() => `${import.meta.filename}.snapshot`)
 
 /** Runs a command that does not end by itself, until it is ready, and then interrupts it as Ctrl-C does. */
@@ -24,7 +24,7 @@ until_ready() {
 }
 `
 
-/** What the receiver of the message reads, in the file that the example names. */
+/** Writes the body that the receiver of the message reads into the file that the example names. */
 const READ_BODY = `
 curl -s "http://127.0.0.1:3000/control/messages?message_id=$MESSAGE_ID" -H "Authorization: Bearer $FARTHING_API_KEY" |
   jq -j '.results[0].raw' > body-as-read.bin`
@@ -47,7 +47,7 @@ test('docs/cli.md: every example runs, in order, as one session', async t => {
   const terminal = { cwd: folder, port, env: { ...env, PATH } }
   const { code, stdout, stderr } = await runLines(lines, terminal)
   assert.equal(code, 0, `${stdout}\n${stderr}`)
-  // It has an agreement, which a live account needs support for.
+  // The session has an agreement, so the check says to ask GOV.UK Pay's support before going live.
   assert.match(stderr, /^http:\S+\/console\/check has all rules\. --ignore leaves some out\.\n$/)
   for (const says of [
     /^Ready\. Forwarding to http:\/\/localhost:4000\/webhooks as ".+"\nSigning key: webhook_test_/,

@@ -1,4 +1,4 @@
-/** What a newcomer pastes into terminals: the lines of the README, and those that a start prints. */
+/** The lines that a newcomer pastes into terminals: those of the README, and those that a start prints. */
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -11,16 +11,15 @@ import { startCommand } from '../support/process.ts'
 import { runLines, shellBlocks, startLines } from '../support/recipe.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** npm sets them for what it starts. */
+/** npm sets these variables for every command that it starts. */
 const BY_NPM = { npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
 const AT_TERMINAL = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
 
-/** The first line of a start. */
 const READY = 'Farthing is listening on http'
 
 const newDatabase = () => ({ DATABASE_URL: `sqlite:${join(tempFolder(), 'farthing.db')}` })
 
-/** Starts the service as `npm start` does at a terminal, and waits for all that it prints first. */
+/** Starts the service as `npm start` does at a terminal, and waits for the last line that a start prints. */
 async function start(env: Record<string, string>) {
   const started = await startCommand(
     { env: { PORT: '0', ...env, ...AT_TERMINAL, ...BY_NPM } },
@@ -29,13 +28,13 @@ async function start(env: Record<string, string>) {
   return { ...started, baseUrl: /http:\S+/.exec(started.output())?.[0] ?? '' }
 }
 
-/** What a new terminal in the clone has: no setting. Farthing is at `port`. */
+/** Runs the lines as in a new terminal in the clone, without any setting. Farthing is at `port`. */
 const inTerminal = (lines: string, port: number) => runLines(lines, { cwd: ROOT, port })
 
 describe('The first minutes', () => {
   const KEY = 'my-first-farthing-key'
   const env = newDatabase()
-  /** Other machines reach the second, which has no console. */
+  /** Other machines reach `shared`, which has no console. */
   let running: Awaited<ReturnType<typeof start>>
   let shared: typeof running
   before(async () => {
@@ -63,7 +62,7 @@ describe('The first minutes', () => {
     }
   })
 
-  /** The lines of a start that are indented are commands. */
+  /** The indented lines of a start are commands. */
   const printed = (output: string) =>
     [...output.matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command)
 
@@ -75,7 +74,7 @@ describe('The first minutes', () => {
     const env = { ...newDatabase(), ...noDesktop, FARTHING_URL: `http://127.0.0.1:${port}` }
     const terminal = { cwd: ROOT, port, env }
     const run = (lines: string) => runLines(lines, terminal)
-    // The test runs where `npm ci` was run.
+    // `npm ci` was run here before this test.
     const service = await startLines(first.replace(/^npm ci$/m, ''), terminal, READY)
     t.after(service.stop)
     const paid = await run(pay)

@@ -1,4 +1,4 @@
-/** Under which webhook `farthing listen` goes on after a restart, a reset or a deletion. */
+/** The webhook with which `farthing listen` goes on after a restart, a reset or a deletion. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -49,11 +49,11 @@ test('farthing listen asks for the webhook that it registered last, and pauses a
   const other = createServer(({ method, url }, response) => {
     asked.push(`${method} ${url}`)
     const isLook = url?.includes('/next') && !url.endsWith('?wait=0')
-    if (isLook && errors.length === 0) return // it waits
+    if (isLook && errors.length === 0) return // the request waits
     if (isLook) response.statusCode = errors.shift() ?? 500
     if (method === 'POST') registered += 1
     const signing_key = `key-${Math.min(registered, 2)}`
-    // The code is of its errors.
+    // Only the errors need `code`.
     response.end(JSON.stringify({ webhook_id: registered, signing_key, code: 'C0200' }))
   })
   const port = await listenUntilEnd(t, other)

@@ -44,7 +44,6 @@ describe('farthing listen', () => {
       while (!(await read()).accepted_by_hand) await setTimeout(20)
     }
   }
-  /** Ends with the test. */
   async function listening(t: TestContext, ready: string, ...args: string[]) {
     const name = args.includes('--name') ? [] : ['--name', 'test']
     const started = await startCommand({ args: ['listen', ...name, ...args], env: env() }, ready)

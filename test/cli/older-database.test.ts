@@ -15,7 +15,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const address = readConfig({ DATABASE_URL }).database
     const database = await openAt(DATABASE_URL)
     const newest = newestMigration()
-    // The newest step, undone.
+    // Undoes the newest migration.
     for (const sql of [
       'drop index exchanges_accepted_by_hand',
       `delete from migrations where number = ${newest}`,

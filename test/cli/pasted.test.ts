@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const UNKNOWN_KEY = /API key/
 const READY = 'Farthing is listening on http'
 
-/** The tests that paste the blocks of a document. */
+/** The test that pastes the blocks of each document. */
 const PASTED: Record<string, string> = {
   'README.md': 'test/cli/first-minutes.test.ts',
   'docs/cli.md': 'test/cli/documentation.test.ts',
@@ -27,7 +27,7 @@ const PASTED: Record<string, string> = {
   'docs/testing.md': 'below',
 }
 
-/** Blocks that no test pastes. */
+/** The beginnings of the blocks that no test pastes, each with the reason. */
 const NOT_HERE = {
   'npm ci && npm pack && podman build': 'not every machine has podman',
   'npm ci && npm pack\n': 'it takes a minute; test/package.test.ts installs the packed file',
@@ -36,10 +36,7 @@ const NOT_HERE = {
 const isHere = (block: string): boolean =>
   !Object.keys(NOT_HERE).some(start => block.startsWith(start))
 
-/**
- * Makes a folder look like a new clone after `npm ci`, with another port in place of 4000. It has the bundled command:
- * test/cli/first-minutes.test.ts starts the sources.
- */
+/** Like a new clone after `npm ci`, but with the bundled command: test/cli/first-minutes.test.ts starts the sources. */
 function fillAsClone(folder: string, receiver: string): void {
   const names = readdirSync(ROOT).filter(name => !/^(\.git|bin|data|farthing\.log)$/.test(name))
   for (const name of names.filter(name => name !== 'package.json'))
@@ -61,21 +58,20 @@ async function terminals(t: TestContext, { folder, env: more = {} }: Place = {})
   const moved = (lines: string) => lines.replaceAll(/\b4000\b/g, receiver)
   return {
     port,
-    /** What a command of `farthing` prints that no document has. */
+    /** Runs a command that no document has. */
     async farthing(line: string, key = 'my-first-farthing-key'): Promise<string> {
       const set = { FARTHING_URL: env.FARTHING_URL, FARTHING_API_KEY: key }
       const { code, stdout, stderr } = await runHere({ args: line.split(' '), env: set })
       assert.equal(code, 0, stderr)
       return stdout
     },
-    /** Runs lines to their end. No command of a pipe reports an error. */
+    /** Runs lines to their end. No command of a pipe may report an error. */
     async run(lines: string): Promise<string> {
       const { code, stdout, stderr } = await runLines(moved(lines), { cwd, port, env })
       assert.equal(code, 0, `${lines}\n${stdout}${stderr}`)
       assert.doesNotMatch(stderr, /^(bash|curl|farthing|jq|npm)\b.*:/m, lines)
       return stdout
     },
-    /** What lines print that have another key. */
     async runWithWrongKey(lines: string): Promise<string> {
       const other = moved(lines.replaceAll('my-first-farthing-key', 'another-farthing-key'))
       const { stdout, stderr } = await runLines(other, { cwd, port, env })
@@ -89,7 +85,7 @@ async function terminals(t: TestContext, { folder, env: more = {} }: Place = {})
   }
 }
 
-/** The values of JSON texts that were printed one after the other. */
+/** Parses JSON texts that were printed one after the other. */
 const printed = (output: string) =>
   output
     .trim()
@@ -151,7 +147,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     assert.match(await runWithWrongKey(agreement), UNKNOWN_KEY)
     const answers = []
     for (const example of examples) {
-      // It is about the newest webhook, and an earlier example has emptied the account.
+      // The example is about the newest webhook, and an earlier example has emptied the account.
       if (example.includes('WEBHOOK_ID')) await farthing('listen --print-signing-key')
       const answer = JSON.parse(await run(variables + example))
       assert.equal(answer.code, undefined, `${example} ${answer.description}`)

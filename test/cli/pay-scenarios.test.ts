@@ -11,7 +11,6 @@ const FARTHING_API_KEY = 'key-of-the-command-line'
 
 type Env = Record<string, string>
 
-/** A service until the test ends, its account, and what runs commands for it. */
 async function serve(t: TestContext, control: boolean, env: Env = {}) {
   const service = await startService('sqlite', { control, env: { FARTHING_API_KEY, ...env } })
   t.after(() => service.stop())
@@ -76,7 +75,7 @@ test('farthing pay and farthing doctor say the behaviour of the account, and wit
   const doctor = await printed(as, 'doctor')
   assert.match(doctor, /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m)
   assert.match(doctor, /^warn +webhooks .*FARTHING_CONTROL=true switches it on\.$/m)
-  // The webhook is that of the settings.
+  // The message is sent to the webhook of the settings.
   assert.match(await printed(as, 'pay'), /^ {2}\w{26} {3}card_payment_succeeded/m)
   assert.doesNotMatch(await printed(none, 'pay --moto'), /behaviour/)
   assert.equal(JSON.parse(await printed(none, 'pay --moto --json')).behaviour, null)

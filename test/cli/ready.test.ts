@@ -38,7 +38,7 @@ describe('How commands find the service', () => {
       assert.ok(stderr.startsWith(`farthing: ${says}`), `${line}: ${stderr}`)
       assert.doesNotMatch(stderr, /Start it/)
     }
-    // Node reads the variables when a process starts. The last shows that a process passes no proxy to this machine.
+    // Node reads these variables when a process starts. The last case shows that none is used for this machine.
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NODE_USE_ENV_PROXY: '1' }
     for (const [line, says] of [
       ['pay --url http://farthing.example', `the proxy ${address} answered 403 in place of`],

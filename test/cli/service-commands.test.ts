@@ -18,12 +18,12 @@ const ID = /[0-9a-v]{26}/.source
 describe('The commands that speak to a service', () => {
   let service: Service
   let receiver: Receiver
-  /** The receiver has failed for the reference FAILS-ONCE. */
+  /** True once the receiver has failed for the reference FAILS-ONCE. */
   let failed = false
   before(async () => {
     receiver = await startReceiver({
       plain: true,
-      // It refuses every message of a failed payment, in words that try to steer the terminal.
+      // The receiver refuses every message of a failed payment, in words that try to steer the terminal.
       onRequest: ({ request, response }) => {
         const refuses = request.body.includes('card_payment_failed')
         const fails = request.body.includes('FAILS-ONCE') && !failed
@@ -50,7 +50,7 @@ describe('The commands that speak to a service', () => {
     for (const { recorder } of service.apps) await recorder?.flush()
     const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY, ...options.env }
     const args = line.split(' ')
-    // A command that reads standard input gets this one. docs/cli.md pipes a body into a process.
+    // A command that reads standard input gets this stream. The test of docs/cli.md pipes a body into a process.
     if (options.wrapper) return runProcess({ ...options, args, env })
     const stdin = mock.getter(process, 'stdin', () => Readable.from([options.input ?? '']))
     try {

@@ -1,4 +1,4 @@
-/** Holds the service to what /openapi.json says of each field and filter, including those still to be added. */
+/** Holds the service to the description of each field and filter in /openapi.json, including future ones. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { type Body, type Client, webPayment } from '../support/client.ts'
@@ -25,7 +25,7 @@ function refusedBy({ type, enum: values, ...limits }: Schema): string[] {
   ]
 }
 
-/** A value that a filter of this schema may have and that few or none of the objects in these tests have. */
+/** An allowed value of a filter that few or none of the objects in these tests have. */
 function rare(name: string, { enum: values, pattern, format }: Schema): string {
   if (values) return values[0]
   if (pattern) return '7'.repeat(Number(/\{(\d)\}/.exec(pattern)?.[1]))
@@ -34,7 +34,6 @@ function rare(name: string, { enum: values, pattern, format }: Schema): string {
   return format === 'date-time' ? `${day}T00:00:00Z` : 'nobody has this'
 }
 
-/** The document, and an account with something of every kind. */
 function described(service: () => SharedService) {
   let api: Client
   let document: Body
@@ -77,7 +76,7 @@ onOneDatabase('OpenAPI: bodies of requests', service => {
   const sentTo = (template: string): Schema | undefined =>
     document().paths[template].post?.requestBody?.content['application/json']?.schema
 
-  /** The fields of an object and of the objects in it: their names, from the outermost in, and their schemas. */
+  /** The names of each field, from the outermost in, and its schema, also in objects within the object. */
   function fieldsOf(schema: Schema): [names: string[], schema: Schema][] {
     return Object.entries<Schema>(resolved(schema).properties ?? {}).flatMap(([name, inner]) => [
       [[name], resolved(inner)],
@@ -85,7 +84,6 @@ onOneDatabase('OpenAPI: bodies of requests', service => {
     ])
   }
 
-  /** Returns the JSON of the object with the value at these names replaced. */
   function replaced(object: Body, [name = '', ...inner]: string[], json: string): string {
     const rest = Object.entries(object ?? {}).filter(([other]) => other !== name)
     const value = inner.length > 0 ? replaced(object?.[name], inner, json) : json

@@ -14,7 +14,7 @@ import { arriving, cards, errors, searching } from '../support/differences/reque
 import { states } from '../support/differences/states.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
-/** Of each difference what a client sees of it, and what that is under each behaviour. */
+/** For one difference, how a client sees it, and what the client sees under each behaviour. */
 export type Case = { seen: (api: Client, tools: Tools) => Promise<unknown> } & Record<
   Behaviour,
   unknown
@@ -22,7 +22,7 @@ export type Case = { seen: (api: Client, tools: Tools) => Promise<unknown> } & R
 
 type Tools = {
   control: (api: Client, path: string, body: object) => Promise<unknown>
-  /** Its answers are not compared with /openapi.json. */
+  /** A client whose answers are not compared with /openapi.json. */
   unchecked: (api: Client) => Client
 }
 

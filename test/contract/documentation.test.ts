@@ -16,7 +16,7 @@ onOneDatabase('The pages about the service', service => {
 
   const page = (path: string) => elementsOf(answers[path]?.text ?? '')
 
-  // test/browser/documentation.test.ts has what axe and the policy of the pages find: headings, and what is inline.
+  // test/browser/documentation.test.ts tests headings and inline code, with axe and the policy of the pages.
   for (const path of ['/', '/docs']) {
     test(`${path} has the headers of the hosted pages`, async () => {
       const hosted = await service().anonymous.get('/secure/nothing')

@@ -9,7 +9,7 @@ import { onOneDatabase } from '../support/service.ts'
 
 const FILE = new URL('../../src/app/docs/examples/recorded.json', import.meta.url)
 
-/** They return the documents themselves. */
+/** These operations return the documents themselves. */
 const WITHOUT = ['readDescription', 'readControlDescription']
 
 test('src/app/docs/examples/recorded.json is what the service receives and returns; `npm run examples` writes it anew', async () => {
@@ -51,7 +51,7 @@ onOneDatabase('OpenAPI: examples', { control: true }, service => {
       assert.deepEqual(missing, [])
     })
 
-  // control/description.test.ts has a field that is not described, one that is missing, and a status.
+  // control/description.test.ts tests a field that is not described, a missing field, and a status.
   test('an answer with the code of another operation or without a header, and a request that ought to be refused, differ from the description', async () => {
     const { check } = await descriptionOf(service().baseUrl)
     const name = 'GET /v1/agreements/{agreement_id}'

@@ -197,7 +197,7 @@ onOneDatabase('OpenAPI: document', service => {
     assert.equal(status, 200)
   })
 
-  // openapi-examples.test.ts has that they allow every example.
+  // openapi-examples.test.ts tests that the schemas allow every example.
   test('the schemas are valid JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
     addFormats.default(ajv)

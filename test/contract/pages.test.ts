@@ -7,7 +7,7 @@ import { endpoints } from '../support/endpoints.ts'
 import { cancelledPayment, newPaidPayment } from '../support/journeys.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
-/** With the code for a page after the last. */
+/** Each search, with the code for a page after the last. */
 const searches = Object.entries(endpoints)
   .filter(([name, codes]) => name.startsWith('GET') && codes[422])
   .map(([name, codes]) => [name.slice('GET '.length), codes[404]?.slice(-5) ?? ''] as const)

@@ -15,7 +15,7 @@ const KEY = 'key-of-the-default-account'
 
 const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-accounts.sql'
 
-/** The steps since behaviours, undone. */
+/** Undoes every migration since behaviours. */
 const BEFORE_BEHAVIOURS = [
   'drop index exchanges_accepted_by_hand',
   'alter table exchanges drop column method',

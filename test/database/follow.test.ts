@@ -51,7 +51,7 @@ test('A row that is committed while the first page since a time is read, and sor
   assert.deepEqual(all, [{ id: latest }, { id: late }, { id: first }])
 })
 
-/** Rows by their milliseconds, how many milliseconds later each is committed, and how many a follower reads before each. */
+/** Rows by their millisecond, the milliseconds until each is committed, and how many a follower reads before it. */
 const history = fc.array(
   fc.record({ at: fc.nat(30_000), delay: fc.nat(12_000), limit: fc.integer({ min: 1, max: 4 }) }),
   { minLength: 3, maxLength: 14 },

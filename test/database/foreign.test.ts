@@ -14,7 +14,7 @@ import { createPostgresDatabase, withClient } from '../support/postgres.ts'
 
 type Kind = 'sqlite' | 'postgres'
 
-/** A database with these statements run, new unless it is given, and what is in it: bytes and files, or tables. */
+/** Runs the statements on a new or the given database. Returns what is in it then: bytes and files, or tables. */
 async function databaseWith(kind: Kind, statements: string, given?: string) {
   if (kind === 'sqlite') {
     const url = tempDatabase()
@@ -38,7 +38,7 @@ async function databaseWith(kind: Kind, statements: string, given?: string) {
 const COLUMNS = `select table_schema, table_name, column_name, data_type from information_schema.columns
   where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
 
-/** The statements by program, as the tools of these frameworks make them. */
+/** The statements of these frameworks, as their tools make them. */
 function foreignOn(kind: Kind) {
   const id = kind === 'sqlite' ? 'integer primary key autoincrement' : 'bigserial primary key'
   const laravel = `create table "migrations" ("id" ${id} not null, "migration" varchar(255) not null, "batch" integer not null);`
@@ -49,7 +49,7 @@ function foreignOn(kind: Kind) {
     'Laravel, before its first migration': laravel,
     TypeORM: `create table "migrations" ("id" ${id} not null, "timestamp" bigint not null, "name" varchar not null);
       insert into migrations (timestamp, name) values (1700000000000, 'Init1700000000000')`,
-    // On SQLite it uses a write-ahead log.
+    // On SQLite Rails uses a write-ahead log.
     Rails: `${kind === 'sqlite' ? 'pragma journal_mode = wal;' : ''}
       create table "schema_migrations" ("version" varchar not null primary key);
       create table "ar_internal_metadata" ("key" varchar not null primary key, "value" varchar)`,
@@ -60,10 +60,9 @@ function foreignOn(kind: Kind) {
   }
 }
 
-/** Makes a database of PostgreSQL empty, in a tenth of the time that a new one takes. */
+/** Empties a database of PostgreSQL, in a tenth of the time that a new one takes. */
 const EMPTIED = 'drop schema public cascade; create schema public;'
 
-/** Starts the service, and stops it. Resolves to the error. */
 async function startProblem(DATABASE_URL: string): Promise<Error | undefined> {
   const config = readConfig({ DATABASE_URL, PORT: '0' })
   try {
@@ -85,7 +84,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
           : /^the PostgreSQL database \w+ is that of another program, which has the table \w+ in the schema public: set DATABASE_URL to a database for Farthing alone, or unset it$/
       assert.match((await startProblem(url))?.message ?? '', sentence)
       assert.deepEqual(await contents(), before)
-      // They ask as the service does, so one program is enough for all.
+      // All commands ask as the service does, so one program is enough for them.
       const lines =
         program === 'Laravel'
           ? ['keys list', 'keys create --create', 'seed --payments 1 --create', 'open', 'doctor']

@@ -31,7 +31,6 @@ test('behind a pooler, which is noticed, no statement is prepared with a name', 
   assert.deepEqual(prepared, [1, 0])
 })
 
-/** A database, a new one if it is not named, open until the end of the test. */
 async function opened(t: TestContext, at?: string) {
   const url = at ?? (await createPostgresDatabase())
   const database = openPostgres({ url, onConnectionError: assert.ifError })
@@ -76,7 +75,7 @@ test('a read-only server is not ready', async t => {
   await assert.rejects(database.check(), /read-only/)
 })
 
-/** Fails as a statement does that an administrator or a timeout cancels. */
+/** Fails like a statement that an administrator or a timeout cancels. */
 const CANCELLED = 'do $$ begin raise query_canceled; end $$'
 
 test('a write whose transaction does not begin writes nothing, not even its first statement', async t => {
@@ -165,7 +164,7 @@ test('an account uses at most 8 of the 10 connections, so that a read of another
   await Promise.all(greedy)
 })
 
-/** The address of a database for a role that gets so many connections, and a table `a` that it may use. */
+/** The address of a database for a role that gets this number of connections and may use a table `a`. */
 async function addressWithLimit(t: TestContext, connections: number): Promise<string> {
   const url = new URL(await createPostgresDatabase())
   const role = url.pathname.slice(1)

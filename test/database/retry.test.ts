@@ -19,7 +19,6 @@ const raise = (version: number) => ({
 })
 
 for (const [kind, open] of Object.entries(kinds)) {
-  /** A database with one row, and what reads that row's version. */
   async function openRow() {
     const database = await open()
     await database.write([

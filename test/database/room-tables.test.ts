@@ -5,9 +5,9 @@ import type { Database } from '../../src/core/ports.ts'
 import { PAYMENT_TABLES } from '../../src/pay/retention.ts'
 import { openAt } from '../support/open-database.ts'
 
-/** Their column `account` has the name of an account, not a room: docs/glossary.md. */
+/** The column `account` of these tables has the name of an account, not a room: docs/glossary.md. */
 const OF_ACCOUNTS = ['api_keys', 'ended_rooms']
-/** A message loses its body with its payment. What the others keep is deleted by its own age. */
+/** A message loses only its body with its payment. Exchanges are deleted by their own age. */
 const NOT_WITH_PAYMENTS = ['exchanges', 'webhook_messages']
 
 let database: Database
@@ -26,7 +26,7 @@ async function tablesWith(column: string): Promise<string[]> {
 }
 
 test('the rows of every table with a column account are deleted with their room', async () => {
-  // A message has the room of its webhook.
+  // Messages have no such column: a message has the room of its webhook.
   const swept = new Set(Object.keys(ROOM_TABLES)).difference(new Set(['webhook_messages']))
   assert.deepEqual(await tablesWith('account'), [...swept, ...OF_ACCOUNTS].sort())
 })

@@ -8,7 +8,6 @@ import { findWithin, where } from '../../src/platform/database/select.ts'
 import { connect } from '../../src/platform/database/sqlite/connection.ts'
 import { createReader } from '../../src/platform/database/sqlite/sqlite.ts'
 
-/** A reader whose queries each take so long, and the owners in the order in which they were read. */
 function startReader(milliseconds: number) {
   const order: string[] = []
   const connection = connect(':memory:', 1_000)

@@ -4,7 +4,6 @@ import { brandId, mockCard, submittedCard } from '../../src/pay/card.ts'
 import { isExpired } from '../../src/pay/differences/values.ts'
 import { MOCK_CARD } from '../support/expected-payment.ts'
 
-/** The leading digits of each brand, and the id of the brand in the card_brand filter. */
 const brands: [digits: string[], brand: string, id: string][] = [
   [['4'], 'Visa', 'visa'],
   [['51', '52', '53', '54', '55', '22', '23', '24', '25', '26', '27'], 'Mastercard', 'master-card'],

@@ -7,12 +7,12 @@ import { rules } from '../../src/tools/explain/check/report.ts'
 import { situationsOf } from '../../src/tools/explain/check/situations.ts'
 import type { Evidence } from '../../src/tools/record/exchange.ts'
 
-/** A rule does not give back the event loop before it has looked at the whole record. */
+/** Reads of one exchange. A rule holds the event loop until it has looked at the whole record. */
 const MOST_LOOKS = 100
 
 const EXCHANGES = 1_000
 
-/** Records that are worse than others for a rule: the account's clock stands still, and one value is everywhere. */
+/** The worst records for a rule: the account's clock stands still, and one value is everywhere. */
 const worst: Record<string, (i: number) => Partial<Evidence>> = {
   'equal refusals': () => ({ status: 422, code: 'P0101', field: 'amount', content }),
   'posts at once': i => ({ status: 201, ms: 2, payment_id: `${i}`, created }),

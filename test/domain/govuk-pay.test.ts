@@ -17,7 +17,6 @@ const webhook = {
   signing_key: 'k',
 } as const
 
-/** The body of the last message about this move. */
 function messageOf(payment: Payment, trigger: Trigger) {
   const { after, at, sends } = advance(payment, trigger, CREATED) ?? assert.fail(trigger)
   const { payment_id } = after

@@ -27,11 +27,11 @@ import { type Expression, expressionsOf } from '../support/expressions.ts'
 import { hostileTexts } from '../support/hostile-texts.ts'
 import { createSteps } from '../support/steps.ts'
 
-/** A text eight times as long: linear is eight times the steps, square 64 times. Their count is right within a factor of two. */
+/** A text 8 times as long takes 8 times the steps if linear, 64 if square. Counts are right within a factor of two. */
 const LONGER = 8
 const MOST_GROWTH = 20
 
-/** How an expression takes longer and longer, in words; undefined for one that does not. */
+/** Says how the steps of an expression grow. Undefined for an expression that is not slow. */
 function slownessOf(expression: Expression): string | undefined {
   const { place, source, flags } = expression
   const { drawn, size } = hostileTexts(expression)
@@ -92,7 +92,7 @@ const formWithFiles = (text: string, type: string) => {
   return multipartBody({ ...bodyOf(text), raw } as unknown as FastifyRequest) // it reads no more
 }
 
-/** What reads a text of a client or a receiver, and how a text for it may begin. Refusals are results. */
+/** Readers of texts of a client or a receiver, with beginnings of such texts. A refusal is a result too. */
 const readers: Record<string, [read: Reader, ...beginnings: string[]]> = {
   'a form': [text => formOf(Buffer.from(text)), 'a='],
   'a form with files': [
@@ -185,7 +185,7 @@ const WORDS = [
 ]
 const ENDS = ['', '!']
 const LENGTH = 32 * 1024
-/** Milliseconds of processor time below which nothing is judged. The square of LENGTH takes some hundreds. */
+/** Nothing below this processor time is judged, in milliseconds. The square of LENGTH takes some hundreds. */
 const FLOOR = 40
 
 async function processorTime(read: Reader, text: string): Promise<number> {
@@ -195,7 +195,7 @@ async function processorTime(read: Reader, text: string): Promise<number> {
   return (user + system) / 1_000
 }
 
-/** The least of three. */
+/** The least of three measurements, in milliseconds. */
 async function leastTime(read: Reader, text: string): Promise<number> {
   const times = [await processorTime(read, text), await processorTime(read, text)]
   return Math.min(...times, await processorTime(read, text))

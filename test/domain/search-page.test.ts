@@ -11,7 +11,6 @@ const ADDRESSES = { api: API, pages: API }
 const sizes = fc.integer({ min: 1, max: 500 })
 const totals = fc.integer({ min: 0, max: 600 })
 
-/** A page of numbers, as returned by a search with `total` results. */
 function page(total: number, query: Record<string, string>) {
   const search = readSearch(query, paymentSearches.specification)
   const from = (search.page - 1) * search.displaySize

@@ -29,7 +29,6 @@ const STARTED: Move = { events: ['started'], sends: [] }
 
 const after = (status: Status, move: Move): Move => ({ ...move, events: [status, ...move.events] })
 
-/** The transition table of the specification. */
 function specified(delayed: boolean): Cells {
   const paid: Move = delayed
     ? { events: ['capturable'], sends: ['card_payment_succeeded'] }
@@ -61,7 +60,7 @@ function specified(delayed: boolean): Cells {
   }
 }
 
-/** What GOV.UK Pay does instead, by its public source. */
+/** The answers of GOV.UK Pay instead, by its public source. */
 function known(delayed: boolean, mode: AuthorisationMode): Cells {
   const cancelled: Move = { ...CANCELLED, sends: FAILED }
   const expired: Move = { events: ['failed'], code: 'P0020', sends: ['card_payment_expired'] }

@@ -40,7 +40,6 @@ const escaped = html`${hard}`.toString()
 
 const official = nunjucks.configure('node_modules/govuk-frontend/dist', { autoescape: true })
 
-/** What the macro of a component such as `skip-link` makes. */
 function macro(component: string, params: object): string {
   const name = `govuk-${component}`.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
   const source = `{% from "govuk/components/${component}/macro.njk" import ${name} %}{{ ${name}(params) }}`
@@ -50,10 +49,10 @@ function macro(component: string, params: object): string {
 const same = (ours: Html | string, theirs: string): void =>
   assert.equal(normalise(ours.toString()), normalise(theirs))
 
-/** A component, and what the macro gets for the same. */
+/** A component, and the parameters with which the macro makes the same. */
 type Pair = [ours: Html, params: object]
 
-/** What the macros call a text, a hint, a legend or a label. */
+/** The shape of a text, a hint, a legend or a label for the macros. */
 const text = { text: hard }
 
 const amount = { format: 'numeric', attributes: { 'data-label': 'Amount' } }

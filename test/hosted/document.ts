@@ -37,14 +37,10 @@ export function only(elements: Found[], condition: (element: Found) => boolean):
 
 export const withId = (id: string) => (element: Found) => element.attributes.id === id
 export const tagged = (tag: string) => (element: Found) => element.tag === tag
-/** Those that have this class, whatever others they have. */
 export const classed = (name: string) => (element: Found) =>
   (element.attributes.class ?? '').split(' ').includes(name)
 
-/**
- * Normalises HTML for a comparison: one line for each start tag and each text. It ignores the order of
- * attributes and classes, indentation and comments.
- */
+/** One line for each start tag and text. Leaves out the order of attributes and classes, indentation and comments. */
 export function normalise(source: string): string {
   const whole = /<!doctype/i.test(source)
   return outline(whole ? parse(source) : parseFragment(source), 0).join('\n')

@@ -1,5 +1,3 @@
-/** A payment, a card and an example of each hosted page. */
-
 import type { CardDetails } from '../../src/pay/card.ts'
 import type { PaymentSummary } from '../../src/pay/hosted/pages.ts'
 import {

@@ -4,7 +4,7 @@ import { messages } from '../../src/pay/hosted/pages.ts'
 import { classed, elementsOf, only, tagged } from './document.ts'
 import { examples, returnUrl, site } from './examples.ts'
 
-// test/browser has what axe and the policy of the pages find: ids, headings, and what is inline or of another site.
+// test/browser tests ids, headings, inline code and other sites, with axe and the policy of the pages.
 for (const { name, language, source } of examples) {
   const elements = elementsOf(source)
   const text = messages[language]

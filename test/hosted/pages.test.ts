@@ -5,7 +5,6 @@ import { choices } from '../../src/pay/payments/payment.ts'
 import { classed, elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, site } from './examples.ts'
 
-/** The keys and values of all summary lists of a page. */
 function rows(elements: Found[]): Record<string, string> {
   const text = (tag: string) => elements.filter(tagged(tag)).map(one => one.text)
   const values = text('dd')

@@ -3,7 +3,6 @@ import { it } from 'node:test'
 import { cy } from '../../src/pay/hosted/text.cy.ts'
 import { en } from '../../src/pay/hosted/text.en.ts'
 
-/** Keys whose text is the same in both languages. */
 const shared = ['shell.banner.tag']
 
 /** Every text of a catalogue by its key. Functions are called with `Visa`. */

@@ -75,10 +75,10 @@ for (const kind of ['sqlite', 'postgres'])
     assert.equal(metrics.get('farthing_webhook_attempts_total{result="2xx"}'), 1)
     const commits = metrics.get('farthing_commit_writes_count') ?? 0
     const writes = metrics.get('farthing_commit_writes_sum') ?? 0
-    // A migration for each step, two webhooks at most, 20 payments, the cancellation, its attempt, and every 250 ms the record.
+    // A migration for each step, two webhooks at most, 20 payments, the cancel, its attempt, the record every 250 ms.
     const recorded = (performance.now() - began) / 250
     assert.ok(writes >= 24 && writes < 40 + recorded, `${writes} writes`)
-    // On SQLite writes share a commit where they meet.
+    // On SQLite writes that meet share a commit.
     const most = kind === 'sqlite' ? commits <= writes : commits === writes
     assert.ok(commits > 0 && most, `${commits} commits`)
     assert.ok((metrics.get('process_resident_memory_bytes') ?? 0) > 10_000_000)

@@ -13,7 +13,7 @@ import { createBatches } from '../../src/tools/record/batches.ts'
 import { createRowMaker, type RawExchange } from '../../src/tools/record/row.ts'
 import { rawSearch } from '../support/record.ts'
 
-/** Batches of one account, whose writes wait until `resolve` or `reject`, and whose timer ends when a test says so. */
+/** Batches of one account. Their writes wait for `resolve` or `reject`, and their timer for the test. */
 function createHeldBatches(
   t: TestContext,
   onFault: (error: unknown) => void = assert.ifError,

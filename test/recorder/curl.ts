@@ -32,7 +32,7 @@ const hostileText = fc
   .array(fc.oneof(forShells, nastyText), { maxLength: 6 })
   .map(parts => parts.join('').slice(0, 3_000).toWellFormed())
 
-/** What an HTTP client can put in a header: no control characters but the tab, no space around it. */
+/** The texts that an HTTP client can put in a header: no control characters but the tab, no space around. */
 const headerText = hostileText.map(text =>
   text
     .replace(/(?!\t)[\p{Cc}--[\u0080-\u009f]]/gv, '')
@@ -119,7 +119,7 @@ async function runShell(lines: string[], folder: string): Promise<void> {
   assert.deepEqual(readdirSync(home), [], 'nothing else was executed')
 }
 
-/** Without what curl makes for each connection. */
+/** Leaves out the headers that curl makes for each connection. */
 function readable(given: Arrived | undefined) {
   const { host, 'content-length': _, ...headers } = given?.headers ?? {}
   const named = Object.entries(headers).map(([name, value]) => [

@@ -6,7 +6,7 @@ import type { RawAttempt } from '../../src/pay/webhooks/attempts.ts'
 import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createRecorder } from '../../src/tools/record/recorder.ts'
 
-// Not whole: what the recorder reads of a request and its response.
+// Only the fields of a request and its response that the recorder reads.
 const request = {
   account: { name: 'a-test', room: 'a-test', parent: 'default', behaviour: 'specification' },
   method: 'GET',
@@ -20,11 +20,11 @@ const reply = {
   getHeader: () => undefined,
 } as unknown as FastifyReply
 
-/** A recorder of a test account whose rows are written when `write` is called, and its responses that were sent. */
+/** A recorder of a test account, whose rows are written when `write` is called. */
 function recording() {
   const { promise: written, resolve } = Promise.withResolvers<boolean>()
   const recorder = createRecorder({
-    // All that it calls.
+    // The recorder calls no more than this.
     database: {
       write: () => written,
       freeBytes: async () => Infinity,
@@ -44,7 +44,7 @@ function recording() {
     recorder,
     sent: () => sent,
     respond: () => onSend(request, reply, '{}', () => sent++),
-    /** Writes, and waits until so many responses were sent in all. Rows are made in slices, so that takes some turns. */
+    /** Waits until this number of responses was sent in all. Rows are made in slices, so that takes some turns. */
     async write(most: number) {
       resolve(true)
       do await new Promise(setImmediate)

@@ -12,7 +12,7 @@ const keys = [
   { name: 'Archive', key: ARCHIVE_KEY },
 ]
 
-/** With what libraries print differently: è, £, /, <, >, &, ', +, an empty object, keys that are not sorted. */
+/** Has what libraries print differently: è, £, /, <, >, &, ', +, an empty object, keys that are not sorted. */
 const SENT = `{"webhook_message_id":"06h3k","event_type":"card_payment_failed","resource":{"reference":"R/7","description":"Crème <b> & £5 'x' +1","amount":1450,"metadata":{}}}`
 /** JSON.pretty_generate of Ruby 3.1. */
 const RUBY = print(JSON.parse(SENT), { indent: 2, empty: '{\n    }' })

@@ -21,7 +21,7 @@ import type { Exchange } from '../../src/tools/record/exchange.ts'
 const nested = (depth: number, items = 1) =>
   Buffer.from(`${'['.repeat(depth)}${'0,'.repeat(items - 1)}0${']'.repeat(depth)}`)
 
-/** Printers with indents would make 8 MB of it. */
+/** Printers with indents would make 8 MB of this body. */
 const DEEP = nested(EXPLAINED_DEPTH, 32_000)
 
 test('the variants of a body have 4 MB together at most, and those that would have more are left out', () => {
@@ -66,7 +66,7 @@ test('wrong bodies are hashed with wrong keys up to 16 MB, and the answer says t
     hashed += 1
   })
   assert.equal(known.isPartial(), true)
-  // All variants of this body have its size or more, but for a few words.
+  // Every variant of this body has its size or more, less a few words.
   assert.ok(hashed * body.length < PAIR_BYTES + 200 * body.length, `${hashed}`)
   const { sentence } = await analyse({ header: 'f'.repeat(64), key: 'a key', body })
   assert.match(sentence, /Not all combinations of mistakes were tried, because the body is large\./)
@@ -85,7 +85,7 @@ test('a body larger than those of the API, or nested deeper than 64, is not expl
   }
 })
 
-// test/contract/http/search-budget.test.ts has the slices.
+// test/contract/http/search-budget.test.ts tests the slices.
 test('of long work in slices one piece runs at a time, also after one that failed', async t => {
   let now = 0
   t.mock.method(performance, 'now', () => ++now)

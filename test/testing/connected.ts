@@ -6,7 +6,6 @@ import { type Service, startService } from '../support/service.ts'
 
 export const KEY = 'key-of-the-library-tests'
 
-/** For the tests of a describe. */
 export function connected(): () => Farthing {
   let service: Service
   let farthing: Farthing

@@ -49,7 +49,6 @@ test('stop() lets the service respond to what is under way, and says why later r
   await assert.rejects(stopped.send('GET', '/healthz'), /^Error: GET \/healthz has no response: st/)
 })
 
-/** Sends the request on to `url`. */
 function forward(url: string, incoming: IncomingMessage, response: ServerResponse): void {
   const { method, headers } = incoming
   const onward = request(url, { method, headers })

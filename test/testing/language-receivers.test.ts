@@ -24,7 +24,6 @@ const javascript: Language = {
 }
 
 let messages = 0
-/** The body of a message with an identifier of its own. */
 const newMessage = (fields: object = {}): string =>
   JSON.stringify({
     webhook_message_id: `06g9u0q0i94vts7dhg3k087${String(++messages).padStart(3, '0')}`,
@@ -35,7 +34,7 @@ const newMessage = (fields: object = {}): string =>
   })
 
 type Sent = {
-  /** Of a message that is new. */
+  /** Fields of a new message. */
   fields?: object
   body?: string
   sign?: (body: string) => string
@@ -43,7 +42,6 @@ type Sent = {
   chunks?: number
 }
 
-/** Resolves to the status of the response. */
 async function send(port: number, { fields, body = newMessage(fields), ...sent }: Sent) {
   const { sign = (signed: string) => signature(signed, KEY), method = 'POST', chunks = 0 } = sent
   const signed = sign(body)
@@ -58,7 +56,7 @@ async function send(port: number, { fields, body = newMessage(fields), ...sent }
       ...(method === 'POST' && chunks === 0 && { 'Content-Length': bytes.length }),
     },
   })
-  // A receiver may answer a body that is too long before it has read it.
+  // A receiver may answer before it has read a body that is too long.
   outgoing.on('error', () => {})
   const answered = once(outgoing, 'response')
   const size = Math.ceil(bytes.length / Math.max(chunks, 1))
@@ -75,7 +73,7 @@ async function startReceiver(language: Language, key: string | undefined) {
   const environment = { MESSAGES: seen, ...(key !== undefined && { SIGNING_KEY: key }) }
   const { child, output } = start(language.receiver(port), await copyOf(language), environment)
   const stop = () => signalGroup(child.pid, 'SIGKILL')
-  // 405 or 500, but an answer.
+  // The answer is 405 or 500, but shows that the receiver listens.
   const look: Sent = { method: 'GET', body: '', sign: () => 'x' }
   while (child.exitCode === null && !(await send(port, look).catch(() => 0))) await pause(20)
   assert.equal(child.exitCode, null, output())
@@ -93,7 +91,7 @@ for (const language of [...languages, javascript]) {
     after(() => receiver?.stop())
     const printed = (body: string) =>
       receiver.output().split(`of payment ${JSON.parse(body).resource_id}\n`).length - 1
-    /** How often it has handled the message: all that it printed is here once it has printed a later one. */
+    /** How often the receiver has handled the message. Once it has printed a later one, it has printed this one. */
     async function handled(body: string): Promise<number> {
       const last = newMessage()
       assert.equal(await send(receiver.port, { body: last }), 200)

@@ -16,7 +16,7 @@ import { sendUnchecked, webPayment } from '../support/client.ts'
 import { startProcess } from '../support/process.ts'
 import { runLines } from '../support/recipe.ts'
 
-// The declarations that users get are those of the implementation.
+// Does not compile if the declarations that users get differ from the implementation.
 const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> = {
   startFarthing,
   connectFarthing,
@@ -24,7 +24,7 @@ const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> 
 
 const KEY = 'a-key-for-the-library-tests'
 
-/** What it answers to a payment of nothing, which the specification allows: the code of its error, or the status. */
+/** The code of the error, or the status, for a payment of 0 pence, which the specification allows. */
 async function answerToNothing({ send }: Pick<Library.Account, 'send'>) {
   const { status, body } = await send('POST', '/v1/payments', { ...webPayment, amount: 0 })
   return body.code ?? status
@@ -129,7 +129,7 @@ for (const [title, begin] of [
       assert.equal(started.payment_id, payment.payment_id)
     })
 
-    // The rest is the same code, whichever service it asks.
+    // The tests below run the same code, whichever service it asks.
     if (begin === connectToProcess) return
 
     test('a wait that fails describes the state instead, and a wait ends with its signal', async () => {

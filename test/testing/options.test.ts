@@ -1,4 +1,4 @@
-/** What the library refuses before it asks the service. */
+/** Options that the library refuses before it asks the service. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { connectFarthing, startFarthing } from '../../src/testing/library.ts'

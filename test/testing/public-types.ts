@@ -64,8 +64,8 @@ export type NotDescribed = Nothing<
   Exclude<keyof NewPayment, Names<typeof newPayment> | 'prefilled'>
 >
 
-/** What the service sends can be read as the public type says. */
+/** Every value that the service sends fits the public type. */
 export const asChoice = (known: KnownChoice): Choice => known
 export const asEventType = (known: SentEventType): EventType => known
-/** What the public type lets a test send is what the service accepts. */
+/** The service accepts every value that the public type lets a test send. */
 export const accepted = (given: PaymentFields): FromSchema<typeof newPayment> => ({ ...given })

@@ -1,4 +1,4 @@
-/** What a receiver of the library responds. */
+/** The responses of a receiver of the library. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'

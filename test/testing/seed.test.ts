@@ -37,7 +37,7 @@ async function story(seed: number, end: End): Promise<string[]> {
     ['agreement', 'declined'],
   ]
   for (const [fields, scenario] of payments) {
-    // All make the plan, because its identifier uses up random digits too.
+    // Every way to end makes the plan, because its identifier uses up random digits too.
     const plan = await account.plan({ scenario })
     if (end !== byPlan) await plan.remove()
     const setUp =

@@ -36,7 +36,6 @@ async function connectionsDuring(work: () => Promise<unknown>): Promise<number> 
   return receiver.connections() - before
 }
 
-/** One POST with a new sender. */
 async function post(url: string, resolve: Resolve, allowed = ''): Promise<AttemptResult> {
   const { hosts } = parseAllowedHosts(allowed)
   const send = createSend({ resolve, allowed: hosts, ca: authority })
@@ -156,7 +155,7 @@ test('Proxy variables are ignored.', async t => {
   const address = `http://127.0.0.1:${await listenUntilEnd(t, proxy)}`
   const url = `https://receiver.test:${receiver.port}/`
 
-  // The control: `fetch` shows that Node does obey the variables in this process.
+  // As a control, `fetch` shows that Node obeys the variables in this process.
   const script = `
     import { createSend } from ${JSON.stringify(import.meta.resolve('../../src/platform/outbound/send.ts'))}
     const [url, ca] = process.argv.slice(1)

@@ -56,7 +56,7 @@ const ipv6 = fc
     [first, second, ...rest].map(group => group.toString(16)).join(':'),
   )
 
-/** Addresses that we refuse and ipaddr.js accepts. The reverse never occurs. */
+/** Addresses that Farthing refuses and ipaddr.js accepts. The reverse never occurs. */
 function isKnownDifference(text: string): boolean {
   const address = ipaddr.parse(text)
   if (!(address instanceof ipaddr.IPv6)) return text === '168.63.129.16'

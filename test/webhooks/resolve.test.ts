@@ -12,7 +12,6 @@ import { endsWithin } from '../support/time.ts'
 
 const hostsFile = join(tempFolder(), 'hosts')
 let dns: DnsServer
-/** 20 of IPv4, and then 20 of IPv6. */
 const many = ['93.184.215.', '2606:2800:21f::'].flatMap(net =>
   Array.from({ length: 20 }, (_, i) => `${net}${i + 10}`),
 )

@@ -121,7 +121,7 @@ test('An account sends at most 192 messages to many hosts at once, and its hosts
 })
 
 test('All hosts together get at most 256 requests at once; the others wait and are sent.', async t => {
-  // A slow machine needs longer for so many than a message may wait.
+  // A slow machine needs longer for so many messages than a message may wait.
   holdWork(t)
   holdAttempts(t)
   let open = 0
@@ -151,7 +151,7 @@ test('All hosts together get at most 256 requests at once; the others wait and a
   assert.ok(outcomes.every(({ result }) => result === '200 OK'))
 })
 
-/** Sends for `listeners` of the account. A write waits until the test ends it; every attempt is taken and not answered. */
+/** Sends for `listeners` of the account. A write waits for the test. Every attempt is taken and not answered. */
 function listening() {
   const writes: ((isWritten: boolean) => void)[] = []
   let queries = 0

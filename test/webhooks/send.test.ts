@@ -105,7 +105,7 @@ describe('Sending', { concurrency: true }, () => {
       },
     })
     const send = loopbackSend()
-    // Opens two connections, both idle afterwards. The third message is cut on one of them.
+    // These open two connections, both idle afterwards. The third message is cut on one of them.
     await Promise.all([send(postTo(receiver.url, '1')), send(postTo(receiver.url, '2'))])
     assert.equal((await send(postTo(receiver.url, '3'))).result, 'connection failed')
     assert.equal((await send(postTo(receiver.url, '3'))).result, '200 OK')

@@ -7,7 +7,6 @@ import { createSlots, type ReleaseSlot } from '../../src/core/slots.ts'
 /** Milliseconds. */
 const LONG = 60_000
 
-/** Takes slots, and keeps the order in which they came. */
 function waitersOf(take: ReturnType<typeof createSlots>) {
   const order: string[] = []
   async function waiter(host: string, name = host) {

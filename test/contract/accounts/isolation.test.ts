@@ -10,7 +10,6 @@ import { payOnPages } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
-/** Identifiers that nothing has. */
 const unknown = ['0'.repeat(26), 'x', '%00', '%20', "';drop", 'é', '..%2f', 'x'.repeat(5_000)]
 
 onSharedDatabases('Accounts: isolation', service => {

@@ -5,7 +5,7 @@ import { ask } from '../../support/control.ts'
 import { onSharedDatabases, START } from '../../support/service.ts'
 
 onSharedDatabases('A seal for the console', service => {
-  // console/access.test.ts has what opens no page: one of another purpose, altered, expired or of a revoked key.
+  // console/access.test.ts tests seals that open no page: of another purpose, altered, expired or of a revoked key.
   test('a seal is for the account of the request and for a minute, and its link leads to a page or to home', async () => {
     const { api, name } = await service().newNamedAccount()
     const { status, body } = await ask(service(), api, 'enter', { to: 'payments/06h3k' })

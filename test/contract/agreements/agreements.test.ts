@@ -31,7 +31,7 @@ const faults: Fault[] = [
   ...wrong(['user_identifier'], 422, 'P0102', ''),
 ]
 
-/** Requests with several errors each. The error named here comes first in the order of checks. */
+/** Requests with several errors each. The named error comes first in the order of checks. */
 const order: Fault[] = [
   [{ reference: '', description: 1 }, 400, 'P2101', 'reference'],
   [{ reference: 1, description: '' }, 400, 'P2102', 'reference'],
@@ -82,7 +82,7 @@ onSharedDatabases('Agreements: create, cancel and search', { control: true }, se
       )
   })
 
-  // test/faults/races.test.ts cancels at once.
+  // test/faults/races.test.ts cancels several times at the same moment.
   test('POST cancel returns 204 for a created or active agreement, which then has the date and keeps its payment instrument, and later 400 P2501', async () => {
     const api = await service().newAccount()
     for (const agreement of [await createAgreement(api), await activeAgreement(api)]) {

@@ -28,7 +28,7 @@ const outsideLimits = [
   ...wrong(['expiry_date'], 'P0102', ...DATES),
 ]
 
-/** With several errors each. The one that is named comes first in the order of checks. */
+/** Requests with several errors each. The named error comes first in the order of checks. */
 const order: Fault[] = [
   [{ one_time_token: ABSENT, card_number: 'x', expiry_date: 5 }, 'P0102', 'expiry_date'],
   [Object.fromEntries(FIELDS.map(field => [field, 1])), 'P0102', 'one_time_token'],

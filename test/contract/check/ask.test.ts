@@ -77,7 +77,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
       ['body:in-utf-16', 0, telling(mistaken('body:in-utf-16'))],
       ['digest:upper', 0, telling(mistaken('digest:upper'))],
       ['compared-wrongly', 0, telling(right, false)],
-      // The header that it got is no signature that it computed.
+      // The response quotes the header that arrived, and no signature that the receiver computed.
       ['unknown', 45, telling(() => 'nothing', false)],
       ['compared-wrongly', 2, onlyTelling],
     ] as const) {
@@ -85,7 +85,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
       await passSecond(service())
       const asked = await askAbout(api, id)
       assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
-      // Who asks again has changed something since, so the old response counts no more.
+      // Somebody who asks again has changed something since, so the old response counts no more.
       if (posts === 0) assert.ok((await askAbout(api, id)).posts > 0, cause)
     }
   })
@@ -215,7 +215,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     assert.match(elementWith(await browser.get(`messages/${id}`), 'cause').text, /says nothing/)
     isMended = true
     await passSecond(service())
-    // Nothing undamaged was sent since.
+    // No undamaged message was sent since.
     assert.deepEqual(await send({ damage: 'digit' }), [null, BOTH])
     assert.deepEqual(await send({}), [null, null])
     await passSecond(service())
@@ -234,13 +234,13 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     assert.deepEqual(await send({ damage: 'upper' }), ['refused', MUST])
   })
 
-  // The search itself reads no row: the tests above have what does.
+  // The tests above read the rows. The search itself reads none, so one database is enough for the tests below.
 
   test('each receiver’s known mistake is found, and no other, with at most 45 copies to its webhook alone', async t => {
     if (service().kind === 'postgres') return
     for (const [name, { judge, asked: cause }] of Object.entries(judgingReceivers)) {
       if (cause === undefined) continue
-      // It reads no payment.
+      // The receiver reads no payment.
       const nowhere = { knows: () => true, read: async () => 'none', pass: () => {} }
       const { api, id, subscriber } = await messageTo(t, keys =>
         judging(judge, { ...nowhere, keys }),
@@ -273,7 +273,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
       ['unsteady', 2, refusing((request, keys) => (isRight(request, keys) ? 401 : 200))],
       ['other-answer', 1, refusing(() => 404)],
       ['unknown', 45, refusing(() => 403)],
-      // Two attempts, and what was refused before this copy may be no mistake.
+      // The receiver refuses two attempts and 8 copies, and then no more. So its refusals may be no mistake.
       ['unsteady', 10, refusing(() => (++arrived > 10 ? 200 : 401))],
     ] as const) {
       arrived = 0

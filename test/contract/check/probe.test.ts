@@ -14,7 +14,7 @@ import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, messagesAndPayments, receiving, subscribe } from '../../support/subscriber.ts'
 
-/** Three true messages, three of each of two forgeries, and one for all else: for a receiver that answers 2xx to them. */
+/** Payments for a receiver that answers 2xx: 3 true messages, 3 of each of two forgeries, and 1 for all else. */
 const ENOUGH = 10
 
 type Judge = JudgingReceiver['judge']
@@ -28,7 +28,7 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
     for (const [i, { rule }] of body.findings.entries()) assert.equal(rule, `R${i + 1}`)
     return body
   }
-  /** An account with paid payments that were over for ten minutes before it has a webhook. */
+  /** The payments were paid ten minutes before the account gets its webhook. */
   const withReceiver = async (t: TestContext, judge: Judge, payments = 1, api?: Client) => {
     const client = api ?? (await service().newAccount())
     const known: string[] = []
@@ -52,17 +52,14 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
   }
   const receivers: { isBusy(): boolean }[] = []
   const rows = () => messagesAndPayments(service())
-  /**
-   * Stops the clock of the probes, so that no machine is too slow for their 20 seconds. Returns what moves it. They wait for
-   * what their receivers are at and until it is recorded, and for no time.
-   */
+  /** Stops the clock of probes, so that no machine is too slow for their 20 seconds. Returns a function to move it. */
   const stopClock = (t: TestContext) => {
     let now = performance.now()
     t.mock.method(performance, 'now', () => now)
     t.mock.method(timers, 'setTimeout', async () => {
       do await new Promise(setImmediate)
       while (receivers.some(({ isBusy }) => isBusy()))
-      // The other instance writes what it has recorded some time later.
+      // Instead of time, a probe waits for its receivers and for the record, which the other instance writes later.
       await flush(service())
     })
     return (ms: number) => {
@@ -72,7 +69,7 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
 
   test('the probe finds the mistakes of each receiver and no others, and changes nothing', async t => {
     stopClock(t)
-    // Of these the record of what they read is judged too, and of the others their answers alone.
+    // PostgreSQL gets the receivers whose recorded reads are judged too. Of the others only the answers are judged.
     const all = Object.entries(judgingReceivers).filter(
       ([name, { probed }]) => probed && (service().kind === 'sqlite' || /nothing|read/.test(name)),
     )
@@ -115,7 +112,7 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
     const asGovukPay = requests.map(({ body }) => body.includes('"PAYMENT"'))
     assert.deepEqual(asGovukPay.slice(0, 6), [false, true, false, true, true, false])
     assert.equal(requests.findIndex(isForged), 5)
-    // What is read of payments that were paid just now may have another reason.
+    // A receiver may have another reason to read payments that were paid just now.
     const young = await withReceiver(t, receiverWith(name))
     for (let i = 0; i < 4; i++) await ask(service(), young.api, 'payments', { scenario: 'success' })
     const few = await probe(young.api, young.subscriber.webhook.external_id)

@@ -116,7 +116,6 @@ test('the return_url of a refused create is not compared, because nothing limits
 const read = (file: string) =>
   readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8')
 
-/** Cells of the rows of tables. */
 const rowsOf = (text: string): string[][] =>
   text
     .split('\n')

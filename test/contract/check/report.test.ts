@@ -17,10 +17,9 @@ import { receiving, subscribe } from '../../support/subscriber.ts'
 import { changes, refusals } from '../webhooks/payment-changes.ts'
 
 const DOCUMENT = join(import.meta.dirname, '../../../docs/check.md')
-/** The facts of a row, in bytes. */
 const MOST_FACTS_BYTES = 400
 
-/** As a service would make them: it reads each payment and takes each message, and there is a second between two payments. */
+/** A client as a service would be: it reads each payment, takes each message, and waits a second between payments. */
 const contractJourneys = client(
   'every change of a payment, and every refusal, in the contract tests of webhooks',
   'C11 note x2, P11 note x3, P14 note x5, P14 note x2, P15 note, P20 note x2',
@@ -47,20 +46,18 @@ const env = { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost,127.0.0.1,paym
 onEveryDatabase('The check of an account', { ...receiving, control: true, env }, service => {
   const report = (api: Client, query = '') => made(ask(service(), api, `check${query}`))
 
-  /** What a rule alone finds, and how often. */
   const foundBy = async (api: Client, rule: string, query = ''): Promise<[string, number]> => {
     const [{ level, times }] = (await report(api, `?rule=${rule}${query}`)).findings
     return [level, times]
   }
 
-  /** A new account and what acts on it, with the name of its room. */
   const keep = async (t: TestContext) => {
     const { name, api } = await service().newNamedAccount()
     return createKeeper(t, service(), name, api)
   }
 
   test('each client and each receiver is found by exactly the rules that it breaks', async t => {
-    // How near to a rule one comes is computed alike for both databases, so a few are enough on the second.
+    // Both databases share the computation of the rules, so a few of each are enough on the second.
     const few = new Map(all.toReversed().map(each => [`${each.expected}`, each])).values()
     const chosen = service().kind === 'sqlite' ? [...all, contractJourneys[1]] : [...few]
     const found: [what: string, rules: string[]][] = []

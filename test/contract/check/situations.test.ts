@@ -19,7 +19,7 @@ import { holdAttempts } from '../../support/time.ts'
 const KEY = 'key-of-the-situations'
 const run = promisify(execFile)
 
-/** What comes with a situation: the first answer to a payment that makes its agreement inactive, and what else a probe sends. */
+/** Situations that come with another: the first decline that makes an agreement inactive, and the rest of a probe. */
 const OF_PROBES = [
   'A message is as GOV.UK Pay prints it',
   'A message comes twice',
@@ -54,7 +54,7 @@ async function runLine(language: Language, line: string, { service, farthing, ac
   return stdout
 }
 
-/** What a line makes of the application: whether it has met the situation, and which others beside those that come with it. */
+/** Whether a line makes the application meet the situation, and which others it meets beside those in ALSO. */
 async function meet(language: Language, name: string, place: Place) {
   const { service, account } = place
   await using application = createApplication(service, account)
@@ -87,7 +87,6 @@ async function start(t: TestContext) {
   return { service, farthing }
 }
 
-/** A service with one account and its application. */
 async function startApplication(t: TestContext, behaviour: Behaviour = 'specification') {
   const { service, farthing } = await start(t)
   const account = await farthing.account({ behaviour })
@@ -128,7 +127,7 @@ describe('The line of a situation causes it, and no other', { concurrency: true 
 
 type Act = (place: Place & { application: Application }) => Promise<unknown>
 
-/** What each situation could be taken for. */
+/** Acts that could be mistaken for each situation. */
 const lookalikes: Record<string, Record<string, Act>> = {
   'A card is declined': {
     'a declined payment that control made': ({ account }) =>

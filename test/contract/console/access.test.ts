@@ -99,7 +99,7 @@ onEveryDatabase('Entering the console', service => {
   })
 })
 
-// No page of these reads more of the account than its session.
+// These pages read no more of the account than its session.
 onOneDatabase('The pages of the console, their addresses and headers', service => {
   const stranger = () => consoleOf(service())
 
@@ -198,7 +198,7 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
     }
   })
 
-  // forms.test.ts has those of the pages, and hosted/headers.test.ts what tells another site.
+  // forms.test.ts tests the forms of the pages, and hosted/headers.test.ts how another site is recognised.
   test('the forms of another site sign nobody in or out, and at a foreign name there is the page to sign in only', async () => {
     const api = await service().newAccount()
     const browser = await signIn(service(), api)
@@ -212,7 +212,7 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
     const [own = ''] = service().baseUrls
     const accepted = { Origin: service().config.baseUrl ?? own, 'Sec-Fetch-Site': 'same-origin' }
     assert.equal((await stranger().post('sign-in', { key }, accepted)).status, 303)
-    // A name that was made to mean 127.0.0.1 brings no cookie.
+    // A browser sends no cookie to a name that was made to mean 127.0.0.1.
     const rebinding = { headers: { Host: 'evil.example' } }
     const { status, headers } = await sendUnchecked(`${own}/console/payments`, rebinding)
     assert.deepEqual([status, headers.get('location')], [303, 'sign-in?to=payments'])

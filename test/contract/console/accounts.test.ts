@@ -40,7 +40,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
       ask(service(), entered.api, `accounts/${name}`, undefined, 'DELETE')
     return { ...entered, made, end }
   }
-  /** Deletes what can no longer be read, five minutes after its end. */
+  /** Deletes ended accounts. Nobody can read them five minutes after their end. */
   const deleteEnded = () => {
     service().clock.advance(5 * 60_000 + 1)
     return deleteEndedRooms(service().database, service().clock.now())
@@ -137,7 +137,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     }
     assert.deepEqual(await counts(), ['2', '2'])
     status = 200
-    // To send it twice changes nothing.
+    // The second time changes nothing.
     for (let i = 0; i < 2; i++) {
       await browser.post(`a/${inner.name}/messages/${message?.webhook_message_id}/send`)
       assert.deepEqual(await counts(), ['1', '1'])

@@ -105,7 +105,7 @@ test('The number beside Check is that of the page, and with more than 1,000 exch
   const { exchange_id: _, ...exchange } = sample
   const newId = createNewId()
   const insert = insertExchange(exchange)
-  // Earlier than what the service records, which may be within the same millisecond of this clock.
+  // A millisecond earlier than the service, which may record within the same millisecond of this clock.
   await database.write(Array.from({ length: 1_000 }, () => insert(newId(clock.now() - 1))))
   const at = new Date(clock.now()).toISOString().slice(11, 19)
   assert.equal(await shown('payments'), 'Check')

@@ -22,7 +22,7 @@ import { history, receiving, subscribe } from '../../support/subscriber.ts'
 import { watchedService } from '../../support/watched.ts'
 
 onEveryDatabase('The deliveries of all webhooks', receiving, service => {
-  /** How a receiver answers: with `status`, once `held` is over. */
+  /** A receiver answers with `status` once `held` is over. */
   type Answers = { status: number; held: Promise<void> }
   const start = async () => {
     const answers: Answers = { status: 500, held: Promise.resolve() }
@@ -37,13 +37,11 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     return (await cancelledPayment(api)).payment_id
   }
   const tail = async (api: Client) => (await cancelled(api)).slice(-6)
-  /** Of each row: the tail of the payment's identifier, and the first word of the status. */
   const idsAndStatuses = (page: Shown) =>
     rowsOf(page).map(([payment = '', , status = '']) => [
       payment.slice(-6),
       /^[a-z]+/.exec(status)?.[0] ?? '',
     ])
-  /** Reads the page until the run is over. */
   const resent = async ({ get }: Console): Promise<string> => {
     for (;;) {
       const { text } = elementWith(await get('deliveries'), 'resent')
@@ -110,7 +108,7 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     assert.match(await resent(browser), /3 of 3, 3 were accepted\.$/)
     assert.deepEqual(paymentsOf(), [...ids, ...ids])
     const after = await browser.get('deliveries')
-    // Those of a deactivated webhook cannot be sent.
+    // Messages of a deactivated webhook cannot be sent.
     assert.ok(!after.html.includes('id="send-all"'))
     assert.match(after.text, /failed, accepted since Sent again at \d\d:\d\d: 200 OK/)
     assert.equal((await browser.look('deliveries', page)).status, 200)
@@ -181,7 +179,7 @@ onEveryDatabase('A run that sends again', { send: held.send }, service => {
     const before = held.calls.length
     assert.equal((await browser.post('deliveries/resend')).done, 'resending')
     const [first] = await held.next()
-    // Its instance was held up for so long that its claim has run out.
+    // The instance was held up for so long that its claim has run out.
     service().clock.advance(10_000)
     assert.equal((await browser.post('deliveries/resend')).done, 'resending')
     const [second] = await held.next()

@@ -7,7 +7,6 @@ import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
-/** The paragraphs of the page that are not those of its heading. */
 const sentencesIn = ({ elements }: Shown): string[] =>
   (elements.find(tagged('main'))?.inside ?? []).filter(tagged('p')).map(textOf)
 

@@ -45,7 +45,7 @@ onSharedDatabases('Forms of the console', service => {
     const api = await service().newAccount()
     const { address } = await paid(api)
     const stranger = consoleOf(service())
-    // Its page was opened from a list that was filtered.
+    // The page of the form was opened from a filtered list.
     const filtered = `${address}?back=status%3Dsuccess`
     const form = filtered.replace('?', '/refund?')
     const lost = await stranger.post(form, { amount: '6.50' })
@@ -64,7 +64,6 @@ onSharedDatabases('Forms of the console', service => {
     const { browser: before, address } = await paid(first)
     const { name, browser: now } = await enter(service())
     const { elements } = await before.get(address)
-    /** What the page of the first account sends with a form. */
     const hiddenIn = (path: string): Record<string, string> => {
       const form = only(elements, ({ attributes }) => attributes.action?.endsWith(path) ?? false)
       const { attributes } = only(form.inside, each => each.attributes.name === 'account')
@@ -86,7 +85,7 @@ onSharedDatabases('Forms of the console', service => {
 onOneDatabase('Every form of the console', service => {
   test('every form of every page does nothing for another site, without a session, from the page of another account, and with an unknown identifier', async () => {
     const browser = await signIn(service(), await service().newAccount())
-    // That of the signature changes nothing, and has a type of its own.
+    // The form of the signature changes nothing, and has a type of its own.
     const forms = pages.flatMap(page => page.forms).filter(form => form !== 'signature')
     assert.ok(forms.length >= 13)
     for (const form of forms) {

@@ -20,7 +20,6 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 import { watchedService } from '../../support/watched.ts'
 
-/** The lines below "Needs attention". */
 const attentionIn = ({ elements }: Shown): string[] =>
   elements
     .filter(classed('farthing-attention'))
@@ -136,7 +135,7 @@ onEveryDatabase('The home page of the console', receiving, service => {
     service().clock.advance(15 * 60_000)
     for (const path of ['', 'requests'])
       assert.ok(!(await browser.get(path)).html.includes('id="refused-keys"'))
-    // Each instance counts its own.
+    // Each instance counts its own requests.
     for (const url of service().baseUrls) {
       await fetch(`${url}/v1/payments`)
       service().clock.advance(60_000)
@@ -172,7 +171,7 @@ test('the home page, the list of payments and that of deliveries read by indexes
   for (const path of ['', 'deliveries']) {
     forget()
     assert.equal((await browser.get(path)).status, 200)
-    // Whether a message was accepted by hand since is not looked for among all attempts of its payment.
+    // An index says whether a message was accepted by hand since, so that not all attempts of its payment are read.
     const byHand = /USING (COVERING )?INDEX exchanges_accepted_by_hand \(payment_id=\?/
     await assertPlans(/exchanges .*\(payment_id=/, byHand, 1)
   }

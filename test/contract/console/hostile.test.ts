@@ -42,7 +42,6 @@ function assertHarmless({ elements, html, status }: Shown, path: string): void {
 }
 
 onEveryDatabase('The console', receiving, service => {
-  /** Every page that shows one thing of the account, and the lists. */
   async function pathsOf(room: string, api: Client): Promise<string[]> {
     const shown = { kinds: ['api', 'page', 'out'] } as const
     const part = { limit: 500, order: 'newest' } as const

@@ -1,4 +1,4 @@
-/** Live pages as an engine: what their script asks. test/browser/console-live.test.ts has what it then does. */
+/** The requests of the script of live pages. test/browser/console-live.test.ts tests what it does then. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pages } from '../../../src/tools/console/pages.ts'

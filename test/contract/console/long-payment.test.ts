@@ -24,10 +24,8 @@ const ONE = { limit: 1, order: 'oldest' } as const
 const newId = createNewId()
 const now = Date.now()
 
-/** Inserts an exchange with its own identifier. */
 const insertNamed = (exchange: Exchange) => insertExchange(exchange)(exchange.exchange_id)
 
-/** Inserts messages of a webhook about a payment, a millisecond apart from now on. */
 function newMessages(length: number, { external_id: webhook_id }: Body, payment_id: string) {
   const event_type = 'card_payment_refunded'
   const same = { webhook_id, payment_id, event_type, body: '{}', sent_as: 'specification' } as const
@@ -41,7 +39,7 @@ function newMessages(length: number, { external_id: webhook_id }: Body, payment_
 
 const options = { ...receiving, control: true }
 
-// What is long here is made by the page: other tests read the record from every database.
+// The length of the page does not depend on the database. Other tests read the record from every database.
 onOneDatabase('The page of a payment with a long history', options, service => {
   test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
     const { api, name, browser } = await enter(service())
@@ -53,7 +51,7 @@ onOneDatabase('The page of a payment with a long history', options, service => {
     assert.ok(recorded)
     const { caused, code, field, ...read } = recorded
     const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
-    // After that of the create, whose end is random.
+    // These identifiers come after that of the create, whose end is random.
     const idOf = (i: number) => `${idFloor(read.began + 1).slice(0, 22)}${1000 + i}`
     const refused = Array.from({ length: 199 }, (_, i) => ({
       ...read,

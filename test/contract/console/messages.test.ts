@@ -26,7 +26,7 @@ const DAY = 24 * 60 * 60 * 1000
 const causeIn = (page: Shown): string => elementWith(page, 'cause').text
 
 onEveryDatabase('The pages of webhooks and messages', receiving, service => {
-  /** An account with something on every page, which the test closes. */
+  /** An account with something on every page. */
   const filled = async (t: TestContext) => {
     const api = await service().newAccount()
     holdAttempts(t)
@@ -177,7 +177,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
       for (const [i, page] of before.entries())
         assert.equal((await browser.look(lists[i]!, page)).status, expected, `${i}`)
     }
-    await looks(304) // None of these delivers it.
+    await looks(304) // neither of the two delivers the message
     service().clock.advance(MOMENT)
     await browser.post(`${own}/send`)
     await looks(200)
@@ -201,7 +201,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
   })
 })
 
-/** What a browser finds that follows the first failure in the list of payments. The tests above have what refuses a signature. */
+/** A browser finds this sentence behind the first failure in the list of payments. Tests above refuse a signature. */
 const faults: Record<string, [behaviour: Behaviour, sentence: RegExp]> = {
   'nothing listens': [{ refuses: true }, /ECONNREFUSED.*is the receiver running/],
   'the name has no address': [{}, /host name of the callback URL has no address/],

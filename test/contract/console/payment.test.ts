@@ -202,7 +202,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.match(page.text, /the account has no webhook\. Register one/)
   })
 
-  // test/faults/secrets.test.ts finds no token and no key on any page.
+  // test/faults/secrets.test.ts tests that no page shows a token or a key.
   test('the payment is there as a text, as JSON and, with its requests, as a file, its token masked', async () => {
     const { api, browser } = await enter(service())
     const payment = await api.createPayment({ metadata: { note: 'x' } })

@@ -116,7 +116,7 @@ onEveryDatabase('The list of payments in the console', receiving, service => {
       ['newest', 1, wanted.slice(1), 2],
       ['oldest', 1, wanted.slice(0, 1), 1],
     ] as const) {
-      // One for the oldest that is looked at, and in each step one for its edge and one for its bodies.
+      // One query for the oldest payment that is looked at, and in each step one for its edge and one for its bodies.
       let queries = 0
       const database = watched(service().database, () => void queries++)
       const sought = { by: 'metadata', name: 'even', value: 'yes' } as const

@@ -14,7 +14,6 @@ import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 
 const newId = createNewId()
 
-/** As the pages print it. */
 const secondOf = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 
 const LIST = 'Requests, newest first'
@@ -102,7 +101,7 @@ onEveryDatabase('The pages of requests', service => {
     assert.equal((await browser.get('requests?text=%00&payment=%ff&last=9')).status, 200)
   })
 
-  // payments.test.ts has the way back, and control/following.test.ts both directions of the record.
+  // payments.test.ts tests the way back, and control/following.test.ts both directions of the record.
   test('the list goes on on the next page, without a request twice, and says where the record begins', async () => {
     const { api, browser } = await enter(service())
     for (let i = 0; i < 51; i++) {
@@ -117,7 +116,7 @@ onEveryDatabase('The pages of requests', service => {
       const [, begins = ''] = /The record of this account begins at ([^.]+)\./.exec(text) ?? []
       assert.ok(rowsOf(second, LIST).some(([time]) => time === begins.slice(11, 19)))
     }
-    // Two instances write in turn, so that a page may begin with one that began before the last of the page before.
+    // Two instances write in turn, so the first request of a page may have begun before the last of the page before.
     assert.deepEqual(
       [first, second].flatMap(paths).toSorted(),
       Array.from({ length: 51 }, (_, i) => `GET /v1/payments?display_size=${i + 1}`).toSorted(),

@@ -11,7 +11,6 @@ import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const PLANNED = 'What is planned, in the order in which it is looked at'
 
-/** The payment to whose page this response leads. */
 const madeAt = (api: Client, { location }: Shown) =>
   read(api, { payment_id: location?.split('/')[1] })
 

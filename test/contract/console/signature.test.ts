@@ -10,7 +10,7 @@ import { holdAttempts } from '../../support/time.ts'
 
 const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
 
-/** Sends the form as a browser does. */
+/** A browser sends an empty file if nobody has chosen one. */
 function compare(
   browser: Console,
   fields: Record<string, string>,
@@ -53,7 +53,7 @@ onEveryDatabase('The signature workbench', receiving, service => {
   })
 })
 
-// What is compared comes from the form and one message, whose read the test above makes on every database.
+// The comparison needs the form and one message, which the test above reads from every database.
 onOneDatabase('What the signature workbench takes and says', service => {
   test('takes the body as a file, in base64 or as text, whose line ends the form may have changed', async () => {
     const { browser } = await enter(service())

@@ -15,7 +15,7 @@ import { workFor } from '../../../src/core/guests.ts'
 import { createReading } from '../../../src/core/turns.ts'
 import { createLeaving } from '../../../src/platform/http/leaving.ts'
 
-/** Long work that goes on until `end` is called, and the names of what has begun. */
+/** Reads that go on until `end` is called. `begun` has the names of the reads that have begun. */
 function startReading() {
   const reading = createReading()
   const begun: string[] = []
@@ -30,7 +30,6 @@ function startReading() {
   return { begun, end, read }
 }
 
-/** A connection, whose client can leave. */
 const startSocket = () => Object.assign(new EventEmitter(), { destroyed: false })
 function leave(socket: ReturnType<typeof startSocket>): void {
   socket.destroyed = true

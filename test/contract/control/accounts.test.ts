@@ -139,7 +139,7 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
   test('after 7 days the keys, pages, one-time tokens and webhooks stop; a day later the rows go, and the name is free again', async t => {
     const { clock, database } = service()
     const parent = await service().newAccount()
-    // Its clock stands still, so its payments do not age.
+    // The clock of the account stands still, so its payments do not age.
     const { account, api } = await makeAccount(parent, { frozen: true })
     const room = testAccountName((await control(parent, '')).body.account, account)
     const { requests } = await subscribe(t, api)

@@ -11,7 +11,7 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { interleaving } from '../../support/watched.ts'
 
 const TEN_YEARS = 3_653 * DAY
-/** The payments of 2.33 hours are deleted together. */
+/** 2.33 hours in milliseconds: the payments of this time are deleted together. */
 const TOGETHER = 8_388_608
 const REFUND = 5_000
 const AT = Date.parse('2026-03-29T00:59:58.000Z')
@@ -20,7 +20,7 @@ const ms = fc.oneof(fc.integer({ min: 0, max: 2 * REFUND }), fc.constantFrom(DAY
 const steps = fc.array(
   fc.oneof(
     fc.record({ do: fc.constantFrom('advance' as const, 'freezeAt' as const), ms }),
-    // Days of the machine's time would end the test account.
+    // Days of the machine's time would end the test account, so a wait has at most 10 seconds.
     fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 10_000 }) }),
     fc.record({ do: fc.constantFrom('freeze' as const, 'resume' as const) }),
     fc.record({ do: fc.constantFrom('pay' as const, 'refund' as const) }),
@@ -121,11 +121,11 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
     const before = await now(sibling)
     const { expires } = (await control(parent, 'accounts')).body.results[0]
     await control(child, 'clock', { advance: 365 * DAY })
-    // Account time: what is gone, and what is free again.
+    // The account's clock: the payment is gone, and its idempotency key is free again.
     assert.equal((await child.get(gone._links.self.href)).status, 404)
     assert.equal((await child.get(gone._links.next_url.href)).status, 404)
     assert.notEqual((await child.createPayment({}, key)).payment_id, gone.payment_id)
-    // Machine time: keys, the end of the account, who listens, and every other account.
+    // The machine's clock: the API key, the end of the account, the listener, and every other account.
     assert.equal((await child.get('/v1/payments')).status, 200)
     assert.equal((await control(parent, 'accounts')).body.results[0].expires, expires)
     const again = (await control(child, 'listeners', { name: 'laptop' })).body

@@ -12,7 +12,7 @@ const operationsOf = ({ paths }: { paths: Record<string, Record<string, object>>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
   )
 
-/** What only control that is switched on has. Each test that asks for one fails if it is not described. */
+/** Operations that control has only while it is switched on. A test that asks for one fails if it is not described. */
 const STEERING =
   /\/control\/(accounts|clock|reset|payments|plans)\b|(GET|DELETE) \/control\/webhooks|\/control\/webhooks$/
 
@@ -55,7 +55,7 @@ onOneDatabase('The description of control', { control: true }, service => {
     for (const { paths } of [open, control?.document])
       for (const [path, { get }] of Object.entries<Body>(paths))
         for (const { name, in: place, schema } of get?.parameters ?? []) {
-          // Those of a path need something that exists, and a wait takes its time.
+          // A parameter of a path needs something that exists, and a wait takes its time.
           if (place !== 'query' || path.includes('{') || name === 'wait') continue
           const query = new URLSearchParams({ [name]: schema.examples[0] })
           const { status } = await sendUnchecked(`${service().baseUrl}${path}?${query}`, api)

@@ -113,7 +113,7 @@ onEveryDatabase('Faults of plans, and their codes', { ...receiving, control: tru
   })
 
   test('requests that a plan delays take places of their account, before and after their effect', async () => {
-    // Each of two instances has as many.
+    // On PostgreSQL there are two instances, each with as many places.
     if (service().kind === 'postgres') return
     const other = await service().newAccount()
     for (const when of ['before', 'after']) {
@@ -130,7 +130,7 @@ onEveryDatabase('Faults of plans, and their codes', { ...receiving, control: tru
       const { database } = service()
       const acted = 'select max(acted) as most from plans'
       while ((await database.query<{ most: number }>(acted))[0]?.most !== REQUESTS_OF_ACCOUNT);
-      // Meanwhile those that a plan delays afterwards have their effect.
+      // Meanwhile the requests that the plan delays after their effect have that effect.
       for (let i = 0; i < 50; i++) await other.get(`/v1/payments/${payment_id}`)
       assert.equal((await read()).status, 503, when)
       leaving.abort()

@@ -22,7 +22,6 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
   const list = async (api: Client, query: string): Promise<Body> =>
     (await ask(service(), api, query)).body
 
-  /** All that follows a cursor. */
   async function follow(api: Client, after: string, limit = 500) {
     const seen: string[] = []
     for (let next = after; ; ) {
@@ -53,7 +52,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
     const { payment_id } = await api.createPayment()
     const path = `/v1/payments/${payment_id}`
     await api.post(`${path}/cancel`)
-    // Two instances may list some of the same time again.
+    // With two instances the list may have some requests of the same time again.
     assert.ok((await follow(api, cursor)).seen.includes(`${path}/cancel`))
   })
 
@@ -66,7 +65,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
       service().clock.advance(1)
       const refused = { ...webPayment, reference, amount: -1 }
       assert.equal((await api.post('/v1/payments', refused)).status, 422)
-      // Not a payment's reference.
+      // The reference of an agreement is not that of a payment.
       await api.post('/v1/agreements', { reference, description: '' })
     }
     const { results } = await list(api, 'requests?reference=STRASSE%201')
@@ -146,7 +145,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
     const ids = made.map(({ message_id }) => message_id)
     await database.write(inSizes(made).map(part => insertMessages(part, () => now + HOUR)))
     const limit = 300
-    // Each step asks for the sizes of as many rows as are missing, and in the end as many are read.
+    // Each step asks for the sizes of as many rows as are missing. In the end one query reads as many rows.
     let steps = 0
     const noting = watched(database, ([{ values = [] } = {}]) => {
       if ([limit, limit - 1].includes(Number(values.at(-1)))) steps += 1
@@ -159,7 +158,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
     const rare = { event_type: 'card_payment_failed' }
     for (const paging of [{ limit }, { limit, after: ids[0] }, { limit, before: ids.at(-1) }]) {
       assert.deepEqual((await follow(paging, rare)).found, [ids[7]])
-      // Half of a thousand of each of the two is all that a step may look at; the third has none.
+      // A step looks at no more than 500 messages of each of the two webhooks. The third webhook has none.
       assert.ok(steps >= 4, `${steps} steps`)
     }
     const newest = await follow({ limit })
@@ -174,7 +173,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
       seen.push(...found)
       after = next
     }
-    // The first of its time was not counted by the cursor, so it came again.
+    // The cursor did not count the first message of its time, so the message came again.
     assert.deepEqual([...new Set(seen)].sort(), ids)
   })
 

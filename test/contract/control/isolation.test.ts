@@ -11,7 +11,7 @@ import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
 import { holdTimers } from '../../support/time.ts'
 
-/** Requests that wait, each on a connection of its own, with these keys in turn. */
+/** Requests that wait, each on its own connection. The keys take turns. */
 function waitsOf(url: string, count: number, ...keys: (string | undefined)[]) {
   const requests = Array.from({ length: count }, (_, i) =>
     http.get(`${url}/control/payments?status=success&wait=${LONGEST_WAIT_MS}`, {
@@ -93,7 +93,7 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
   })
 })
 
-// Each instance counts in its memory.
+// Each instance counts waits in its own memory.
 onOneDatabase('Waits and the places that they take', { control: true }, service => {
   test('an account and its test accounts have 200 waits, a client that leaves ends its own, and a thousand waits keep nobody else from a place', async t => {
     holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)

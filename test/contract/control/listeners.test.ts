@@ -17,7 +17,6 @@ import { history } from '../../support/subscriber.ts'
 import { holdAttempts, holdTimers } from '../../support/time.ts'
 import { mockQueries } from '../../support/watched.ts'
 
-/** A listener of this account, or of a new one. */
 async function listening(service: Service, by?: Client) {
   const api = by ?? (await service.newAccount())
   const start = async (name = "Anna's laptop", events?: string[]): Promise<Body> =>
@@ -34,7 +33,7 @@ async function listening(service: Service, by?: Client) {
     connect: () => next('?wait=0'),
     leave: () => ask(service, api, path, undefined, 'DELETE'),
     history: () => history(api, { external_id: webhook.webhook_id }),
-    /** Listens for an attempt for each of these statuses, and returns it. Resolves to the attempts. */
+    /** Takes an attempt for each of these statuses, and answers with the status. Resolves to the attempts. */
     async answer(...statuses: number[]): Promise<Body[]> {
       const attempts: Body[] = []
       for (const status_code of statuses) {
@@ -53,7 +52,7 @@ async function listening(service: Service, by?: Client) {
       }
       return attempts
     },
-    /** Waits until it is stored as connected for `ms` from now. */
+    /** Waits until the listener is stored as connected for `ms` from now. */
     async connectedFor(ms: number): Promise<void> {
       const { database, clock } = service
       const sql = 'select listening_until as until from webhooks where webhook_id = $1'
@@ -64,7 +63,7 @@ async function listening(service: Service, by?: Client) {
   }
 }
 
-/** What a listener that waits is stored as connected for. */
+/** A listener that waits is stored as connected for this time, in milliseconds. */
 const WAITING = 35_000
 
 const resultsOf = ({ attempts }: Body) =>
@@ -139,7 +138,7 @@ onEveryDatabase('A listener', { control: true }, service => {
     assert.equal(row?.[6], '0', 'failed messages')
     const { body: failed } = await ask(service(), api, 'messages?delivery=FAILED')
     assert.equal(failed.results.length, 1, 'to control it has failed, as to the API')
-    // Sent again by hand once a listener is connected.
+    // The message is sent again by hand once a listener is connected.
     const attempts = answer(200)
     await connect()
     const path = `messages/${message.webhook_message_id}/send`
@@ -199,7 +198,7 @@ onEveryDatabase('A listener', { control: true }, service => {
     const { database, clock, baseUrl } = service()
     const { webhook, next } = await listening({ ...service(), baseUrls: [baseUrl] })
     mockQueries(t, database, async (query, values) => {
-      // A look for an attempt is one for this moment.
+      // Only a look for an attempt has this moment among its values.
       if (values.includes(webhook.webhook_id) && values.includes(clock.now()))
         throw new Error('the database fails')
       return query()

@@ -8,7 +8,7 @@ import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { mockQueries, mockWrites } from '../../support/watched.ts'
 
-/** Fields of a payment, each of an allowed length, which are as many bytes of JSON. */
+/** Fields of a payment, each of an allowed length, with this number of bytes as JSON. */
 function givenOf(bytes: number): object {
   const text = 'x'.repeat(100)
   const metadata = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`key-${i}`, text]))

@@ -15,7 +15,7 @@ onEveryDatabase('The reading half of control', receiving, service => {
   test('control lists the requests of the account, by each filter, and continues after the last one', async () => {
     const api = await service().newAccount()
     const payment = await cancelledPayment(api, { reference: 'R-7' })
-    // So that both instances have written before the next request.
+    // Both instances write their record now, before the next request.
     await control(api, 'requests')
     service().clock.advance(10)
     await api.get('/v1/payments/unknown?x=1')

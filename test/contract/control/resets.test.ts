@@ -36,7 +36,7 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
     const { body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
     assert.deepEqual([body.account, body.epoch], [account, 1])
     assert.deepEqual(body.clock, { now: '2026-01-01T00:00:00.000Z', frozen: true })
-    // test/faults/reset-races.test.ts has its payments, pages, refunds, webhooks and plans.
+    // test/faults/reset-races.test.ts tests the payments, pages, refunds, webhooks and plans of the account.
     assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
     assert.equal((await create()).status, 201)
     const { body: running } = await control(api, 'reset', {})

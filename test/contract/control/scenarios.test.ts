@@ -10,7 +10,7 @@ import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { interleaving } from '../../support/watched.ts'
 
-/** By which ways payments of each mode end here. test/testing/seed.test.ts compares the others of web mode with its pages. */
+/** How payments of each mode end here. test/testing/seed.test.ts compares the other ways of web mode with its pages. */
 const waysOf = {
   web: ['build'],
   moto_api: ['plan', 'complete', 'build'],
@@ -69,7 +69,7 @@ onSharedDatabases('Scenarios', { control: true }, service => {
       await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
       const agreement = { agreement_id: await activeAgreement(api) }
       const fields = { authorisation_mode: mode, ...(mode === 'agreement' && agreement) }
-      // How a payment ends is decided alike for both databases, so one end by each way is enough on the second.
+      // Both databases share the code that ends a payment, so one end by each way is enough on the second.
       const all = ['success', 'declined', 'error', ...(mode === 'web' ? ['cancel'] : [])]
       for (const scenario of service().kind === 'sqlite' ? all : all.slice(0, 1))
         for (const way of waysOf[mode])

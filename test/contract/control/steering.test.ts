@@ -93,7 +93,7 @@ onSharedDatabases('Payments through control', { control: true }, service => {
   const paid = { scenario: 'success' }
   const delayed = { delayed_capture: true }
   const moto = { authorisation_mode: 'moto_api' }
-  // scenarios.test.ts has those that end with a scenario.
+  // scenarios.test.ts tests payments that end with a scenario.
   const courses = [
     [{ cancel: true }, 'created cancelled', 0],
     [{ ...delayed, ...paid, cancel: true }, 'created started submitted capturable cancelled', 0],
@@ -133,7 +133,7 @@ onSharedDatabases('Payments through control', { control: true }, service => {
       [{ ...paid, cancel: true }, 'cancel'],
       [{ cancel: 'yes' }, 'cancel'],
       [{ ...paid, hold: true, refund: 1 }, 'hold'],
-      // The plans have the other scenarios that cannot be.
+      // plans.test.ts tests the other impossible scenarios.
       [{ ...moto, scenario: 'cancel' }, 'scenario'],
       [{ email: 'x'.repeat(255) }, 'email', 'P0102'],
     ])

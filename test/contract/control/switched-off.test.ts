@@ -7,7 +7,7 @@ import { authorise, payOnPages, read } from '../../support/journeys.ts'
 import { type ServiceOptions, startService } from '../../support/service.ts'
 import { watched } from '../../support/watched.ts'
 
-/** A service whose queries and writes are listed, these with the number of their statements, but for those of the record. */
+/** A service that lists its queries, and its writes with their number of statements, without those of the record. */
 async function listed(t: TestContext, options: ServiceOptions = {}) {
   const seen: string[] = []
   const service = await startService('sqlite', {

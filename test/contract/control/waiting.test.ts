@@ -10,9 +10,8 @@ import { onOneDatabase, onSharedDatabases, START } from '../../support/service.t
 import { holdTimers } from '../../support/time.ts'
 import { mockQueries } from '../../support/watched.ts'
 
-/** A status that no request has. */
 const NEVER = 599
-/** The first digits of an identifier, from which on rows are newer. */
+/** A query with the first digits of an identifier reads only newer rows. */
 const BEGIN = /^[0-9a-v]{10}/
 
 onSharedDatabases('Requests that wait', { control: true }, service => {
@@ -44,7 +43,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
     const { name, api } = await service().newNamedAccount()
     let [shared, own] = [0, 0]
     mockQueries(t, database, (query, values) => {
-      // The accounts of all that wait come after the times since which something may be new.
+      // The shared query has the accounts of all waits after the times since which something may be new.
       if (values[0] === name) own += 1
       else if (values.includes(name)) shared += 1
       return query()
@@ -57,7 +56,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
       assert.deepEqual(await answer.json(), { results: [] })
     })
     while (own < waits.length) await setTimeout(20)
-    // Each looks once more after the first shared look.
+    // Each wait looks once more after the first shared look.
     for (let before = 0; before !== own; ) {
       before = own
       for (const until = shared + 2; shared < until; ) await setTimeout(20)
@@ -77,7 +76,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
   })
 })
 
-// Each instance counts in its memory.
+// Each instance counts waits in its own memory.
 onOneDatabase('The places of requests that wait', { control: true }, service => {
   test('a read that has begun keeps its place after the end of its wait, so that reads do not pile up', async t => {
     const { database, baseUrl } = service()
@@ -105,7 +104,7 @@ onOneDatabase('The places of requests that wait', { control: true }, service => 
     const { body } = await ask(service(), api, 'listeners', { name: 'a' })
     let [looking, most] = [0, 0]
     mockQueries(t, service().database, (query, values) => {
-      // A look for an attempt is one for this moment.
+      // Only a look for an attempt has this moment among its values.
       if (!values.includes(body.webhook_id) || !values.includes(START)) return query()
       most = Math.max(most, ++looking)
       return query().finally(() => {

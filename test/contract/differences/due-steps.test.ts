@@ -10,7 +10,6 @@ import { mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
 
-/** The messages that were sent. */
 const sent: Body[] = []
 
 onEveryDatabase(
@@ -24,7 +23,7 @@ onEveryDatabase(
     },
   },
   service => {
-    /** Asked without a request, which would take the steps. */
+    /** Asks the database, because a request would take the steps. */
     const owed = async (name: string): Promise<number> => {
       const [row] = await service().database.query<{ count: number }>(
         `select cast(count(*) as integer) as count from payments join accounts on room = account
@@ -36,11 +35,10 @@ onEveryDatabase(
     const subscribed = (api: Client) =>
       ask(service(), api, 'webhooks', { callback_url: 'https://hooks.example.org/' })
 
-    /** Only what falls due is looked for up to this moment. */
+    /** Only a query for due steps has both the account and this moment among its values. */
     const asksForDue = (name: string, values: readonly Value[]): boolean =>
       values.includes(name) && values.includes(service().clock.now())
 
-    /** The event types of what was sent about these payments, in no order. */
     const sentAbout = async (payments: Body[]): Promise<string[]> => {
       for (const { deliveries } of service().apps) await deliveries.settled()
       const ids = payments.map(({ payment_id }) => payment_id)
@@ -53,7 +51,7 @@ onEveryDatabase(
       await api.advance(MINUTE)
       await subscribed(api)
       await ask(service(), api, 'clock', { freeze: true })
-      // More than share a commit. Each is charged 2 seconds later, and captured 5 seconds after that.
+      // More payments than share a commit. Each is charged 2 seconds later, and captured 5 seconds after that.
       const charges: Body[] = []
       for (let i = 0; i < 40; i++) {
         charges.push((await payByAgreement(api, agreement)).body)
@@ -82,7 +80,7 @@ onEveryDatabase(
       const { name, api } = await service().newNamedAccount('govuk-pay')
       await subscribed(api)
       const payments = await Promise.all([0, 1, 2].map(() => paidPayment(api)))
-      // The machine's clock: nobody is told that something fell due.
+      // The machine's clock moves, so nobody is told that something fell due.
       service().clock.advance(5_000)
       assert.equal(await owed(name), 3)
       await Promise.all([

@@ -8,7 +8,7 @@ import { onEveryDatabase, START } from '../../support/service.ts'
 const MOST = 15
 
 onEveryDatabase('The rate limit under the behaviour govuk-pay', { control: true }, service => {
-  /** An account of one instance, because each counts for itself. */
+  /** A client of one instance, because each instance counts for itself. */
   async function account() {
     const { key } = await service().newAccount('govuk-pay')
     return createClient(service().baseUrls.slice(0, 1), key, 'govuk-pay')

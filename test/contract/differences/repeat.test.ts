@@ -16,7 +16,6 @@ onSharedDatabases(
   'A request in agreement mode that is sent again, under the behaviour govuk-pay',
   { control: true },
   service => {
-    /** An account with an agreement, and a function that posts a payment with it and the key k. */
     async function prepare() {
       const api = await service().newAccount('govuk-pay')
       const parts: Parts = { ...agreementParts(await activeAgreement(api)), [HEADER]: 'k' }
@@ -43,7 +42,7 @@ onSharedDatabases(
       assert.equal(again.headers.get('location'), null)
       assert.equal(again.body.state.status, 'success')
       assert.deepEqual(again.body, await read(api, first.body))
-      assert.equal((await api.get('/v1/payments')).body.total, 2) // one set the agreement up
+      assert.equal((await api.get('/v1/payments')).body.total, 2) // one set up the agreement
     })
 
     test('with other values, or with a default that was left out, it is 409 without a header', async () => {

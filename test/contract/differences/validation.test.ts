@@ -34,7 +34,7 @@ onOneDatabase(
   'The mistakes of requests under the behaviour govuk-pay',
   { control: true, env: { FARTHING_BEHAVIOUR: 'govuk-pay' } },
   service => {
-    /** One account for each row: it may create 15 payments in the second at which the clock stands. */
+    /** Each row has its own account, which may create 15 payments in the second at which the clock stands. */
     const account = () => service().newAccount('govuk-pay')
 
     async function check(rows: readonly Row[], post: (api: Client, parts: Parts) => Promise<Body>) {

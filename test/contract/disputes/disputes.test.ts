@@ -46,7 +46,6 @@ const records = [
   },
 ]
 
-/** A query and the statuses of the disputes in its results, in their order. */
 const filters: [query: string, statuses: string[]][] = [
   ['status=needs_response', ['needs_response']],
   ['status=under_review', ['under_review']],

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { onOneDatabase } from '../../support/service.ts'
 
-/** The addresses of the style sheet, the script and the icon, as a page has them. */
 const addressesIn = (page: string): string[] =>
   [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, address = '']) => address)
 

@@ -101,7 +101,7 @@ onOneDatabase('Hosted pages: requests and headers', { control: true }, service =
       }
     })
 
-  /** The page is in one language and has one link beside the skip link: the button. */
+  /** Beside the skip link the page has one link, the button. The page is in one language. */
   function assertLeadsBack(answer: Answer, status: number, { language, return_url }: Body): void {
     assert.equal(answer.status, status)
     const elements = elementsOf(answer.text)

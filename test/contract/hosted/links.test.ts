@@ -117,7 +117,7 @@ onOneDatabase('Hosted pages: return_url', service => {
 const listed = { FARTHING_RETURN_HOSTS: 'localhost:8080,shop.internal' }
 
 onOneDatabase('Hosted pages: FARTHING_RETURN_HOSTS', { env: listed }, service => {
-  // test/webhooks/address.test.ts has how a list is read, test/browser/journeys.test.ts the policy that it changes.
+  // test/webhooks/address.test.ts tests how a list is read, test/browser/journeys.test.ts the policy that it changes.
   test('a return_url may be http if its host is listed, alone or with this port', async () => {
     const api = await service().newAccount()
     for (const return_url of ['HTTP://LOCALHOST:8080', 'http://shop.internal:9000/'])
@@ -142,7 +142,7 @@ onOneDatabase(
   'Hosted pages: FARTHING_PAGES_URL and FARTHING_SERVICE_NAME',
   { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/', FARTHING_SERVICE_NAME } },
   service => {
-    // test/contract/http/addresses.test.ts has the links of the API to the pages.
+    // test/contract/http/addresses.test.ts tests the links of the API to the pages.
     test('forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
       const { api, payment } = await newPayment(service())
       const token = tokenOf(payment)

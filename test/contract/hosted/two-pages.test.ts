@@ -7,7 +7,7 @@ import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, newPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
-/** The path of a link. Within the service, Location is a path. */
+/** Within the service, Location is the path of a link. */
 const path = (href: string): string => new URL(href).pathname
 
 const textOn = ({ text }: Answer) => {
@@ -36,7 +36,7 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
     })
 
-  // test/contract/http/routes.test.ts has that HEAD has the headers of GET.
+  // test/contract/http/routes.test.ts tests that HEAD has the headers of GET.
   test('HEAD under /secure returns status and Location of GET, no body, and does not start the payment', async () => {
     const { api, payment } = await newPayment(service())
     const head = async (path: string) => {
@@ -107,7 +107,7 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
     assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
   })
 
-  // test/testing/seed.test.ts has that the payment is then as control leaves it.
+  // test/testing/seed.test.ts tests that control leaves the same payment.
   for (const [scenario, page] of [
     ['declined', headings.declined],
     ['error', headings.technical],

@@ -25,7 +25,6 @@ async function send(base: string, head: string[], body: string) {
   return answer
 }
 
-/** Creates a payment by a request with these headers, on a service with these environment variables. */
 async function create(env: Record<string, string>, headers: string[], version = '1.1') {
   const { newAccount, baseUrl: own } = await serviceWith(env)
   const bearer = `Authorization: Bearer ${(await newAccount()).key}`
@@ -33,7 +32,6 @@ async function create(env: Record<string, string>, headers: string[], version = 
   return { ...(await send(own, head, payment)), own }
 }
 
-/** The address of the API and that of the pages, as found in the links of a payment. */
 function addressesIn({ _links }: Body): [api: string, pages: string] {
   for (const name of ['self', 'events', 'refunds', 'cancel'])
     assert.ok(_links[name].href.startsWith(_links.self.href), name)

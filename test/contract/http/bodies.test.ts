@@ -23,7 +23,6 @@ onOneDatabase('HTTP: request bodies', service => {
   const send = (body: string, headers: string[], path = '/v1/payments'): Promise<Answer> =>
     sendRaw(service().baseUrl, head(path, ...headers), body)
 
-  /** Sends the body in chunks, without a Content-Length. */
   function sendChunked(body: string, path = '/v1/payments', end = '0\r\n\r\n'): Promise<Answer> {
     const chunks = body.match(/.{1,20000}/gs) ?? []
     const text = chunks.map(chunk => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('') + end

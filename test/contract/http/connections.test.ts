@@ -11,14 +11,13 @@ import { onOneDatabase } from '../../support/service.ts'
 
 const HOST = 'Host: a\r\n'
 const CLOSE = 'Connection: close\r\n'
-/** A server that is nothing but the limits of connections. */
+/** A server that has only the limits of connections. */
 async function listen(t: TestContext, handle: Parameters<typeof createHttpServer>[0]) {
   const server = createHttpServer(handle)
   return { server, baseUrl: `http://127.0.0.1:${await listenUntilEnd(t, server)}` }
 }
 
 const payment = JSON.stringify(webPayment)
-/** A request that creates a payment. */
 const creation = ({ key }: Client, more = '', length = payment.length) =>
   `POST /v1/payments HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n${more}Content-Length: ${length}\r\n\r\n${payment}`
 const GET = `GET /healthz HTTP/1.1\r\n${HOST}`
@@ -265,7 +264,7 @@ onOneDatabase('HTTP: connections', service => {
     const accepted = once(server, 'connection')
     const socket = await open(service().baseUrl)
     const [ours] = await accepted
-    // More than the socket buffers of the system hold for a client that does not read.
+    // The responses are larger than the system's socket buffers for a client that does not read.
     socket.pause().write(`GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(60))
     await once(ours, 'close')
     socket.destroy()

@@ -24,7 +24,6 @@ onOneDatabase('HTTP: order of checks', service => {
     api = await service().newAccount()
   })
 
-  /** Sends JSON with the account's key by default. */
   function send(request: Request): Promise<Answer> {
     const { method = 'POST', path, key, type, body } = { key: api.key, ...request }
     const head = [`${method} ${path} HTTP/1.1`, `Content-Type: ${type ?? 'application/json'}`]

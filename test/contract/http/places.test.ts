@@ -15,7 +15,6 @@ import { createPlaces, type Place } from '../../../src/platform/http/places.ts'
 
 type Places = ReturnType<typeof createPlaces>
 
-/** Takes places of the account until it is refused. */
 function takeAll({ enter }: Places, owner: string): Place[] {
   const taken: Place[] = []
   for (let place = enter(owner, 'api'); place; place = enter(owner, 'api')) taken.push(place)
@@ -91,7 +90,7 @@ test('Requests without a key have 100 places, then wait for one, and take that o
   assert.equal(entered, 1, 'who has left waits no more')
 })
 
-/** Requests that arrive while each that begins takes so many milliseconds. Returns what happened to each, in that order. */
+/** Requests that take `ms` milliseconds each. `begun` has their outcomes, in the order in which they began. */
 function createArrivals(t: TestContext, ms: number) {
   let now = 0
   t.mock.method(performance, 'now', () => now)

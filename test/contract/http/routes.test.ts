@@ -22,7 +22,7 @@ const routes = [
   names.flatMap(name => (name.startsWith('GET ') ? ['GET', 'HEAD'] : name.replace(/ .*/, ''))),
 ])
 
-/** CONNECT never reaches a route. The first route is asked with all others that Node's HTTP parser knows. */
+/** CONNECT never reaches a route. The first route gets all other methods that Node's HTTP parser knows. */
 const known = METHODS.filter(method => method !== 'CONNECT')
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -141,7 +141,7 @@ onOneDatabase('HTTP: routes', service => {
   test('a GET for an unknown address that prefers HTML gets the page for it, with the headers of a page', async () => {
     for (const accept of [BROWSER, 'Text/HTML', 'text/html, */*;q=0.1', 'text/html;level=1'])
       for (const path of ['/nothing', '/payments/abc?x=y', '/docs/more', '//', '/%ff', '/v1x']) {
-        // Not sendRaw: it expects what the description says, which is JSON.
+        // Not sendRaw: it expects JSON, as the description says.
         const answer = await fetch(service().baseUrl + path, { headers: { accept } })
         assert.equal(answer.status, 404, path)
         assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)

@@ -22,10 +22,9 @@ import { createLargePayments, searchBytes } from '../../support/large-payments.t
 import { open, parseAnswer } from '../../support/raw-http.ts'
 import { startService } from '../../support/service.ts'
 
-/** Payments of the longest page, by which a query is known as that of a search. */
+/** The payments of the longest page. Only the query of a search has this number among its values. */
 const LONGEST_PAGE = 500
 
-/** The service with a gate before the query of a search. */
 async function startGated(t: TestContext) {
   const gate = createGate()
   const service = await startService('sqlite', {
@@ -41,7 +40,7 @@ async function startGated(t: TestContext) {
     }),
   })
   const { server } = service.apps[0]?.server ?? assert.fail('no app')
-  // A busy machine takes longer for all connections than a client may read nothing.
+  // A busy machine needs longer for all connections than a client may go without reading.
   server.setTimeout(0)
   t.after(async () => {
     gate.open()
@@ -140,7 +139,7 @@ test('Pages that nobody reads take at most their bytes, the next is 503 before r
     status = await firstStatus(socket)
   }
   const pages = unread.length - 1
-  // The system keeps some of them, which are not counted.
+  // The system buffers some of the bytes, which are not counted.
   assert.ok(pages * size <= LEAVING_BYTES, `${pages} pages of ${size} bytes`)
   assert.ok(2 * pages * size + SEARCH_BYTES > LEAVING_BYTES, `only ${pages} pages`)
 
@@ -171,7 +170,6 @@ async function firstStatus(socket: Socket): Promise<number> {
 
 const headLength = (bytes: Buffer): number => bytes.indexOf('\r\n\r\n') + 4
 
-/** All bytes of the response of a connection. */
 async function read(socket: Socket): Promise<Buffer> {
   const pieces: Buffer[] = []
   let missing = Number.POSITIVE_INFINITY
@@ -188,7 +186,7 @@ async function read(socket: Socket): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** A server whose responses have so many bytes together. */
+/** A server whose responses may have this number of bytes together. */
 function startLeaving(mostBytes: number) {
   const app = fastify()
   const leaving = createLeaving(mostBytes)

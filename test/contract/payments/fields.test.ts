@@ -25,14 +25,13 @@ const NO_OBJECT = ['"a"', '5', '[{}]', '""']
 
 const texts = (...values: string[]) => values.map(value => JSON.stringify(value))
 
-/** Metadata with `count` keys, as JSON. */
 const pairs = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, i])))
 
-/** Each of these fields with each value, as JSON, gets "201", or a status and a code that name the field. */
+/** Each of these fields with each value, as JSON, gets "201", or a status and a code, with the name of the field. */
 type Rule = [paths: string, answer: string, ...values: (string | undefined)[]]
 
-/** The rules of a web payment. Wrong types that are not here are in order.test.ts. */
+/** The rules of a web payment. order.test.ts has the other wrong types. */
 const web: Record<string, Rule[]> = {
   'amount, reference, description and return_url are required, and blank text counts as absent': [
     ['amount', '400 P0101', ABSENT, 'null'],
@@ -180,7 +179,7 @@ const agreement: Record<string, Rule[]> = {
   ],
 }
 
-/** Returned as sent: with any host, a scheme in any case, and letters beyond ASCII. */
+/** The service returns these as sent: with any host, a scheme in any case, and letters beyond ASCII. */
 const returnUrls = texts(
   'https://example.org',
   'https://localhost:8443/back?a=1&b=2#end',
@@ -192,7 +191,7 @@ const returnUrls = texts(
   'https://example.org/a%20b%0A',
 )
 
-/** Of each field the largest value. order.test.ts has the smallest above the limit. */
+/** The largest value of each field. order.test.ts has the smallest value above the limit. */
 const longest = {
   reference: ofLength(255),
   description: ofLength(255),

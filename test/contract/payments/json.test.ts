@@ -7,7 +7,6 @@ import { onOneDatabase } from '../../support/service.ts'
 
 const utf8 = new TextEncoder()
 const good = bodyText(webParts)
-/** The body without its last brace, to add to. */
 const open = good.slice(0, -1)
 
 /** Nested more deeply than a recursive function can go. */
@@ -16,7 +15,7 @@ const deep = (inside: string) => `${'['.repeat(20_000)}${inside}${']'.repeat(20_
 const bytes = (...parts: (string | number[])[]) =>
   new Uint8Array(parts.flatMap(part => (typeof part === 'string' ? [...utf8.encode(part)] : part)))
 
-// http/order-of-checks.test.ts has other values than objects, half of one, text after one and a __proto__ key.
+// http/order-of-checks.test.ts tests values that are no object, half an object, text after one and a __proto__ key.
 onOneDatabase('Payments: JSON of POST /v1/payments', service => {
   let api: Client
   before(async () => {

@@ -126,14 +126,14 @@ onOneDatabase('Payments: order of checks of POST /v1/payments', service => {
     await assertAnswer(api, { ...webParts, [HEADER]: 'used-before' }, '201')
   })
 
-  /** Of faults that exclude one another the first is among them. */
+  /** Takes the first of faults that exclude one another. */
   function together(faults: Fault[]): Parts {
     const kept: Fault[] = []
     for (const fault of faults) if (!kept.some(each => exclude(each, fault))) kept.push(fault)
     return Object.assign({}, ...kept.map(([parts]) => parts))
   }
 
-  /** Each fault is reported alone, and before all that follow it. */
+  /** Each fault is reported alone, and before all faults that follow it. */
   async function walk(base: Parts, faults: Fault[]): Promise<void> {
     for (const [i, first] of faults.entries()) {
       const later = faults.slice(i + 1).filter(fault => !exclude(first, fault))
@@ -147,7 +147,7 @@ onOneDatabase('Payments: order of checks of POST /v1/payments', service => {
   test('in agreement mode, the first of several faults is reported', () =>
     walk(agreementParts(agreement_id), agreement))
 
-  // The walks have other faults of return_url after a fault, because one request cannot have two.
+  // In the walks other faults of return_url follow a fault, because one request cannot have two.
   test('a return_url without a host is reported after all that stands before it', async () => {
     const at = web.findIndex(([parts]) => parts.return_url === '"https://"')
     const [hostless, expected] = web[at] ?? assert.fail('no such fault')

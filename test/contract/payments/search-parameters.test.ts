@@ -4,11 +4,11 @@ import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
-// test/domain/search-page.test.ts has more of them.
+// test/domain/search-page.test.ts has more wrong times.
 const wrongTimes = ['2026-09-14', '2026-02-29T00:00:00Z', '2026-09-14T08:20:31 01:00', 'now']
 const wrongDates = ['2026-02-29', '2026-9-1', '2026-09-14T00:00:00Z', 'x']
 
-/** In the order in which error texts and links list them. */
+/** Wrong values of each parameter, in the order in which error texts and links list the parameters. */
 const wrong: Record<string, string[]> = {
   state: ['Created', 'SUCCESS', 'created,started', 'all', 'timedout'],
   reference: ['x'.repeat(256)],

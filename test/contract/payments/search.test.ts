@@ -11,7 +11,6 @@ onSharedDatabases('Payments: search', { control: true }, service => {
   const payments: Record<string, Body> = {}
   let agreement_id = ''
 
-  /** The names of the payments in the results, in their order. */
   async function found(query: Record<string, string>): Promise<string[]> {
     const answer = await api.get(`/v1/payments?${new URLSearchParams(query)}`)
     assert.equal(answer.status, 200, answer.text)

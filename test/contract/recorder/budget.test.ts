@@ -27,7 +27,6 @@ import {
 } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
-/** Rows and bytes of the record, or of that of a room. */
 async function sizeOf(database: Database, room?: string) {
   const [size] = await database.query<{ rows: number; bytes: number }>(
     `select count(*) as rows, sum(${BYTES}) as bytes from exchanges ${room ? 'where account = $1' : ''}`,
@@ -52,7 +51,7 @@ async function fill(database: Database, room: string, bytes: number, at: number)
 }
 
 onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, service => {
-  /** What came back, as the record has it, of a message that was sent by hand. */
+  /** The recorded response to a message that was sent by hand. */
   async function sentByHand(t: TestContext, api: Client, room: string, respond: Respond) {
     const { webhook } = await subscribe(t, api, {
       subscriptions: ['card_payment_cancelled'],
@@ -135,7 +134,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
       response.end('refused')
     })
     assert.ok(sent)
-    // The burst of refusals, of which no more are recorded while the clock stands.
+    // The record takes this burst of refusals, and no more while the clock stands still.
     for (let i = 0; i < 51; i++) {
       const path = `messages/${sent.message_id}/send`
       const { body } = await ask(service(), api, path, { times: 10 })
@@ -182,7 +181,7 @@ onEveryDatabase('The bytes of the record', { env: { FARTHING_RECORD_MAX: '33' } 
   })
 })
 
-/** Makes the database fail as on a full disk: SQLite by its own limit of pages, PostgreSQL by an error of the server's code. */
+/** Makes the database fail as on a full disk: SQLite by its limit of pages, PostgreSQL by the server's error code. */
 async function fillDisk(kind: string, database: Database): Promise<void> {
   const run = (sql: string) => database.write([{ sql, values: [] }])
   if (kind === 'sqlite') {
@@ -203,7 +202,7 @@ for (const kind of databaseKinds)
     t.after(() => service.stop())
     const { database } = service
     const { api, name } = await service.newNamedAccount()
-    // On SQLite more than is deleted at once, which makes room enough. On PostgreSQL everything is deleted.
+    // On SQLite more bytes than one deletion takes, which makes room enough. On PostgreSQL everything is deleted.
     await fill(database, name, kind === 'sqlite' ? 18_000_000 : 6_000_000, START)
     await fillDisk(kind, database)
     const made = await Promise.all(
@@ -221,7 +220,7 @@ for (const kind of databaseKinds)
     assert.ok(found.some(({ gap }) => gap?.bounds.includes('database')))
   })
 
-// On PostgreSQL nobody knows how much room the volume has.
+// On PostgreSQL the service does not know how much room the volume has.
 test('The record writes nothing while the volume of an SQLite file has less than 64 MB, and deletes its oldest rows for that', async t => {
   let room = Infinity
   const service = await startService('sqlite', {
@@ -250,7 +249,7 @@ onSharedDatabases('A list of control', { control: true }, service => {
     const { next } = await list('')
     await fill(service().database, name, 3_000_000, START + 1)
     const all = await findExchanges(service().database, name, {}, oldest)
-    /** All pages from a query on, and from the cursor of each that `lead` names. */
+    /** All pages from a query on. The cursor that `lead` takes from a page leads to the next. */
     const pages = async (query: string, lead: (page: Body) => string): Promise<string[][]> => {
       const page = await list(query)
       if (page.results.length === 0) return []

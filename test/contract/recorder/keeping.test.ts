@@ -154,14 +154,14 @@ test('While the record cannot be written it has 8 MB of rows in memory, whatever
   await api.createPayment()
   void app?.recorder?.write()
   while (gate.waiting() === 0) await setImmediate()
-  // It shares the write of the flush, which takes the counts that may still grow too.
+  // This call shares the write of the flush, which also takes the counts that may still grow.
   void app?.recorder?.write()
-  // One row waits there, and no timer begins another write.
+  // One row waits at the gate, and no timer begins another write.
   await createLargePayments(api, 600, '€')
   gate.open()
   const rows = await recorded(service, name)
   const bytes = Buffer.byteLength(JSON.stringify(rows))
-  // Beside them the first row. Until a row is made, the bytes of its exchange count.
+  // Beside them the record has its first row. Until a row is made, the bytes of its exchange count.
   assert.ok(bytes > UNWRITTEN_BYTES && bytes < UNWRITTEN_BYTES * 1.25, `${bytes} bytes`)
   const bounds = rows.flatMap(({ gap }) => gap?.bounds ?? [])
   assert.deepEqual(bounds, ['memory'])

@@ -10,7 +10,6 @@ import { history, received, receiving, subscribe } from '../../support/subscribe
 
 const moto = { authorisation_mode: 'moto_api' }
 
-/** A client that keeps every exchange. */
 function remembering(api: Client) {
   const sent: [line: string, body: string, status: number, answered: string][] = []
   const send = async (method: string, path: string, json?: unknown) => {
@@ -29,7 +28,7 @@ function remembering(api: Client) {
 }
 
 onEveryDatabase('The recorder', receiving, service => {
-  /** Time passes with each request, which orders them. */
+  /** Time passes with each request, so the requests have an order. */
   const newAccount = async () => {
     const { name, api } = await service().newNamedAccount()
     return { name, api: ticking(api, service()) }
@@ -77,7 +76,7 @@ onEveryDatabase('The recorder', receiving, service => {
     const kept = (await recorded(service(), name, { kinds: ['api'] })).filter(
       ({ operation }) => operation !== 'authorisePayment',
     )
-    // The first registers the webhook of `subscribe`.
+    // The first exchange registers the webhook of `subscribe`.
     const found = kept.slice(1).map(({ request_body, response_body, ...each }) => {
       const line = `${each.method} ${each.path}${each.query && `?${each.query}`}`
       return [line, request_body?.text ?? '', each.status, response_body?.text ?? '']

@@ -11,7 +11,7 @@ const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Ans
 const expecting = (value: string) => `{"amount":1,"refund_amount_available":${value}}`
 const amounting = (value: string) => `{"amount":${value}}`
 
-/** In the order in which they are checked. http/order-of-checks.test.ts has that the body comes before the payment. */
+/** In the order of checks. http/order-of-checks.test.ts tests that the body comes before the payment. */
 const faults: [expected: string, ...bodies: string[]][] = [
   ['400 P0601 amount', '{}', amounting('null'), '{"refund_amount_available":"x"}'],
   [

@@ -18,7 +18,7 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
   return answer.body
 }
 
-// contract/pages, retention/gone, described-requests and domain/search-page have what a search of refunds finds.
+// contract/pages, retention/gone, described-requests and domain/search-page test a search of refunds.
 onSharedDatabases('Refunds', { control: true }, service => {
   test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first 1,000', async () => {
     const { name, api } = await service().newNamedAccount()

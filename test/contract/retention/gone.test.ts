@@ -13,7 +13,7 @@ const SEVEN_DAYS = 604_800_000
 const moto = { authorisation_mode: 'moto_api' }
 
 onSharedDatabases('Retention: expired payments', { control: true }, service => {
-  /** Moves the clock to the last millisecond of the newest payment. */
+  /** Moves the clock to the last millisecond before the newest payment is gone. */
   const toTheEnd = (api: Client) => api.advance(SEVEN_DAYS - 1)
   const pastTheEnd = (api: Client) => api.advance(1)
 

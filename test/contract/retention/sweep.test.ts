@@ -10,7 +10,7 @@ import { watched } from '../../support/watched.ts'
 
 const SEVEN_DAYS = 604_800_000
 const DAY = 86_400_000
-/** Payments of 2.33 hours have a counter in common, and their rows go together. */
+/** 2.33 hours in milliseconds: the payments of this time have one counter, and their rows go together. */
 const TOGETHER = 8_388_608
 /** A payment is gone after seven days, and its rows a day later. */
 const DELETED = SEVEN_DAYS + DAY + TOGETHER
@@ -23,7 +23,6 @@ async function countRows(database: Database, table: string): Promise<number> {
   return row?.count ?? 0
 }
 
-/** The number of rows in each table, and of messages that have a body. */
 async function rows(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of TABLES) counts[table] = await countRows(database, table)
@@ -33,7 +32,6 @@ async function rows(database: Database): Promise<Record<string, number>> {
   return { ...counts, bodies: bodies?.count ?? 0 }
 }
 
-/** A payment with an idempotency key, messages and this number of refunds. */
 async function makePayment(api: Client, refunds: number): Promise<Body> {
   const key = { 'Idempotency-Key': crypto.randomUUID() }
   const payment = await payOnPages(api, await api.createPayment({}, key))
@@ -51,7 +49,7 @@ async function readAll(api: Client, webhook: string): Promise<string[]> {
 /** An identifier from years before, with this end. It differs from every identifier of today. */
 const older = (id: string, end: string): string => `00${id.slice(2, -end.length)}${end}`
 
-/** The same database, and how many rows of the table all writes to it have deleted: at most 200 in one. */
+/** Counts the rows that all writes delete from the table. One write may delete 200 at most. */
 function countingDeleted(database: Database, table: string) {
   const counts: number[] = []
   const counting: Database = {
@@ -137,7 +135,7 @@ onEveryDatabase('Retention: sweep', service => {
         ],
       }),
     )
-    // The same number again, whose payment a sweep of an earlier version deleted without them.
+    // As many refunds again. A sweep of an earlier version deleted their payment without them.
     const orphans = more.map(({ sql, values: [id = null, , account = null] }) => ({
       sql,
       values: [id, older(row.payment_id, String(id).slice(0, 3)), account],

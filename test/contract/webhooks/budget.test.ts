@@ -48,7 +48,7 @@ test('An account has half of the bytes of messages that are being delivered, wha
   const [refused] = [...answers.keys()]
   for (const { status, headers, body } of answers.values())
     assert.deepEqual([status, headers.get('retry-after'), body.code], [503, '1', 'P0999'])
-  // Of the last change half: it may take as much as the budget leaves free then.
+  // Half of the last change counts: it may take as much as the budget then leaves free.
   const half = bytes - (bytes * ACTIVE_WEBHOOKS) / held.length / 2
   assert.ok(half <= DELIVERING_BYTES / 2 && half > DELIVERING_BYTES / 4, `${half} bytes`)
   assert.ok(refused)

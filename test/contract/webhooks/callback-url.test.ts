@@ -13,7 +13,7 @@ const ADDRESSES = Object.values(fixture.resolver)
 const register = (api: Client, callback_url: string): Promise<Answer> =>
   api.post('/v1/webhooks', { callback_url })
 
-/** The error names the rule and leaves out the addresses found and, but for the line that would allow it, the host asked for. */
+/** The error names the rule, and no address that was found. The host is only in the setting that would allow it. */
 function assertRuleNamed(answer: Answer, url: string): void {
   assertError(answer, 422, 'P0102', { field: 'callback_url' })
   const [description = ''] = answer.body.description.split(': FARTHING_CALLBACK_HOSTS=')
@@ -23,7 +23,7 @@ function assertRuleNamed(answer: Answer, url: string): void {
   if (host && /\d/.test(host)) assert.ok(!description.includes(host), description)
 }
 
-// test/webhooks/address.test.ts has what FARTHING_CALLBACK_HOSTS allows, and registration.test.ts what is no text.
+// test/webhooks/address.test.ts tests FARTHING_CALLBACK_HOSTS, and registration.test.ts values that are no text.
 onOneDatabase('Webhooks: callback_url', { resolve: host => createCaseResolve()(host) }, service => {
   test('POST /v1/webhooks accepts and refuses the callback_url of each case of the fixture', async () => {
     const api = await service().newAccount()

@@ -10,7 +10,7 @@ import { endingsOf, gated, history, receiving, subscribe } from '../../support/s
 import { mockWrites } from '../../support/watched.ts'
 import { changes, paymentPath } from './payment-changes.ts'
 
-/** One for each write of messages: of a change, with two messages, of a refund, with an agreement, and of none. */
+/** One change for each way to write messages: one message, two, of a refund, with an agreement, and none. */
 const written = [
   'is cancelled through the API in created',
   'is authorised in moto_api mode',
@@ -31,7 +31,6 @@ onEveryDatabase('Webhooks: messages and commits', receiving, service => {
       const payment = await from(api)
       const subscriber = await subscribe(t, api)
       const { database } = service()
-      /** The number of the payment's changes, and of its messages. */
       const counts = async () => {
         const [row] = await database.query<{ version: number; messages: number }>(
           `select version, (select cast(count(*) as integer) from webhook_messages messages

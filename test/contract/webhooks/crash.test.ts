@@ -12,7 +12,6 @@ import { endingsOf, eventTypesOf, received, subscribe } from '../../support/subs
 
 const KEY = 'a-key-for-crash-tests'
 
-/** A service on a database file of its own, that can be killed and started again. */
 function crashable(t: TestContext, behaviour: Behaviour = 'specification') {
   const certificate = join(tempFolder(), 'authority.pem')
   writeFileSync(certificate, authority)
@@ -70,7 +69,7 @@ test('After kill -9 between a step that was due and its message, the next start 
   const subscriber = await subscribe(t, api, { at: '/control/webhooks' })
   const payment = await paidPayment(api)
   await subscriber.next()
-  // Its message follows half a second later.
+  // The message about this step follows half a second later.
   await api.advance(5_000)
   await service.kill()
   api = await service.start()

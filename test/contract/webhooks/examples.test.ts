@@ -15,13 +15,12 @@ const SIGNATURE = 'c8b2d8b6b25346ee50602423c15a396369d6b6591dc8942ecd3d624ca7a65
 
 type Signed = [body: Buffer, paySignature: string, signingKey: string]
 
-/** Returns whether each signature is right. */
 type Verify = (signed: Signed[]) => boolean[]
 
 const verifiers: Record<string, Verify> = {
   'examples/javascript/receiver.ts': signed => signed.map(given => isSigned(...given)),
 }
-// Python is optional on the machines that run these tests.
+// Python and OpenSSL are optional on the machines that run these tests.
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (hasPython)
   verifiers['examples/python/receiver.py'] = signed => {
@@ -35,7 +34,6 @@ print(json.dumps([is_signed(bytes.fromhex(body), *given) for body, *given in jso
     assert.equal(`${stderr}`, '')
     return JSON.parse(`${stdout}`)
   }
-// So is OpenSSL.
 if (spawnSync('openssl', ['version']).status === 0)
   verifiers['openssl dgst'] = signed =>
     signed.map(([body, paySignature, signingKey]) => {
@@ -49,8 +47,7 @@ test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the body, keyed
   assert.equal(signature(BODY, KEY), SIGNATURE)
 })
 
-// test/testing/language-receivers.test.ts has what else the receivers of the examples refuse, and contract/control has the
-// signatures of what is sent by hand and through a listener.
+// test/testing/language-receivers.test.ts tests other refusals, contract/control signatures by hand and to listeners.
 for (const [name, verify] of Object.entries(verifiers))
   test(`Webhooks: ${name} accepts a body that was signed with the key, and refuses another body or key`, () => {
     const body = Buffer.from(BODY)

@@ -18,7 +18,6 @@ const FARTHING_API_KEY = 'key-of-the-default-account'
 const FARTHING_WEBHOOK_URL = 'http://localhost:9/hook'
 const FARTHING_SIGNING_KEY = 'signing key of our own, ü'
 
-/** Starts the service. Its log is kept in `lines`, and it stops after the test at the latest. */
 async function start(t: TestContext, env: Record<string, string>) {
   const lines: string[] = []
   const logger = pino({ level: 'trace' }, { write: line => void lines.push(line) })
@@ -38,7 +37,7 @@ async function start(t: TestContext, env: Record<string, string>) {
       lines.flatMap((line): string[] =>
         JSON.parse(line).level === 40 ? [JSON.parse(line).msg] : [],
       ),
-    /** Oldest first, with their signing keys. */
+    /** From the oldest to the newest, with their signing keys. */
     async webhooks(): Promise<Body[]> {
       const { results } = (await api.get('/v1/webhooks')).body
       const ids: string[] = results.map(({ external_id }: Body) => external_id).reverse()

@@ -9,10 +9,9 @@ import { holdAttempts } from '../../support/time.ts'
 import { paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
-/** A receiver that accepts requests and never responds. */
 const hang: Behaviour = { onRequest: () => {}, plain: true, hangs: true }
 
-/** Seconds that twenty webhooks one after another take at least, on any machine. */
+/** The least time of twenty webhooks one after another, in seconds, on any machine. */
 const ONE_AFTER_ANOTHER = 80
 const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 

@@ -13,7 +13,7 @@ import {
 } from '../../support/subscriber.ts'
 import { paymentPath } from './payment-changes.ts'
 
-// messages.test.ts has the order, retention/sweep.test.ts what is left of it.
+// messages.test.ts tests the order, and retention/sweep.test.ts the history after a sweep.
 onSharedDatabases('Webhooks: delivery history', { control: true, receives: true }, service => {
   test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
     const api = await service().newAccount()

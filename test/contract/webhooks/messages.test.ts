@@ -79,7 +79,7 @@ onSharedDatabases('Webhooks: messages', { control: true, receives: true }, servi
   })
 })
 
-/** Compares all fields of a message. Its resource is the payment as GET returns it after the change. */
+/** The resource of a message is the payment as GET returns it after the change. */
 async function assertMessage(api: Client, payment: Body, message: Body) {
   const { webhook_message_id, event_type, resource, ...rest } = message
   const { payment_id } = payment ?? resource
@@ -94,7 +94,6 @@ async function assertMessage(api: Client, payment: Body, message: Body) {
   assert.deepEqual(resource, await read(api, { payment_id }))
 }
 
-/** The history lists the received messages, newest first, each delivered at the first attempt. */
 async function assertHistory(api: Client, subscriber: Subscriber): Promise<void> {
   const messages = await history(api, subscriber.webhook)
   assert.deepEqual(messages.map(({ body }) => body).reverse(), received(subscriber))

@@ -16,7 +16,6 @@ export type PaymentChange = {
   sends: string[]
 }
 
-/** A payment with success chosen on its first page. */
 async function chosen(api: Client, fields: object = {}): Promise<Body> {
   const payment = await api.createPayment({ ...fields })
   await choose(api, payment, 'success')
@@ -102,7 +101,6 @@ export const changes: Record<string, PaymentChange> = {
   'sets up an agreement': row(setsUp, confirm, ...BOTH),
 }
 
-/** `from`, and then once the change. */
 const once =
   (from: From, change: Change): From =>
   async api => {

@@ -16,10 +16,9 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
 import { watchedService } from '../../support/watched.ts'
 
-/** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
+/** Sends for the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
 
-/** A sender that resolves later with `status`, and a list of its calls. */
 function sender(status = 200) {
   const sent: Body[] = []
   const busy = new Set<string>()
@@ -63,13 +62,13 @@ onEveryDatabase(
       return [api, made]
     }
 
-    /** Lets what the dead instances send come to an end, which nothing may notice. */
+    /** Ends the sends of the dead instances, which nothing may notice. */
     async function endDead(): Promise<void> {
       dead.endAll(200)
       for (const { deliveries } of service().apps) await deliveries.settled()
     }
 
-    /** Cancels payments one after another; each change is committed and no message delivered. */
+    /** Cancels payments one after another. Each change is committed, and no message is delivered. */
     async function crashAfter(api: Client, changes: number, webhooks = 1): Promise<void> {
       for (let i = 0; i < changes; i++) {
         service().clock.advance(1)
@@ -229,7 +228,7 @@ onEveryDatabase(
       const [newer] = await open.next()
       newer?.end(200)
       await later
-      // The first round may have been looking still when the claim ended, and then it is the sender.
+      // The first round may still have been looking when the claim ended. Then it sends the message itself.
       const told = async () => !(await story(api, other)).includes('PENDING 0')
       while (!(await told()));
       assert.deepEqual(await story(api, other), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])

@@ -31,7 +31,7 @@ const faults: Fault[] = [
   ...wrong('subscriptions', 'P0102', [type.toUpperCase()], [...ALL, 'x']),
 ]
 
-/** With several errors each. The one that is named comes first in the order of checks. */
+/** Requests with several errors each. The named error comes first in the order of checks. */
 const order: Fault[] = [
   [{ callback_url: ' ', description: 1, subscriptions: [] }, 'P0101', 'callback_url'],
   [{ callback_url: 'https://10.0.0.1/', description: 1 }, 'P0102', 'callback_url'],

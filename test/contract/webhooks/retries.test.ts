@@ -16,7 +16,7 @@ onEveryDatabase(
   service => {
     type Cancelled = { account: () => Promise<Account>; message: () => Promise<Body> }
 
-    /** Another instance on the same database, with the statuses that the receiver answers to it and what it has sent. */
+    /** Another instance on the database, to which the receiver answers with `status`. `sent` has its event types. */
     function instance(status: number) {
       const sent: string[] = []
       const send: Send = async ({ body }) => {
@@ -26,13 +26,13 @@ onEveryDatabase(
       return { ...instanceOn(service(), send), sent }
     }
 
-    /** An account with a webhook, and its payment that was cancelled: the message stands in the database, unsent. */
+    /** An account with a webhook. The message of its cancelled payment stands in the database, unsent. */
     async function cancelled(): Promise<Cancelled> {
       const { api, name } = await service().newNamedAccount('govuk-pay')
       await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
       const { payment_id } = await api.createPayment()
       await api.post(`/v1/payments/${payment_id}/cancel`)
-      // Takes the message from the instance that wrote it, unless that was faster: then with another.
+      // Takes the message from the instance that wrote it. If that instance was faster, takes another message.
       const sql = `update webhook_messages set claimed_until = 0
         where payment_id = $1 and attempts = '[]' and claimed_until <= $2`
       const values = [payment_id, service().clock.now() + 500]
@@ -73,7 +73,7 @@ onEveryDatabase(
         [next.sent, delivery, attempts.length],
         [['card_payment_failed'], 'SUCCESSFUL', 1],
       )
-      // The timer of the instance that wrote it finds it sent.
+      // The timer of the instance that wrote the message finds it sent.
       for (const { deliveries } of service().apps) await deliveries.settled()
       assert.equal((await message()).attempts.length, 1)
     })
