@@ -37,7 +37,6 @@ export async function sizesOf(farthing: Server): Promise<{ post: number; get: nu
   return sizes
 }
 
-/** P1 and P2. */
 export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
   const { farthing, floor, folder, stop } = await startPair()
   const bare = await startBare(folder, await sizesOf(farthing))
@@ -134,8 +133,8 @@ export async function register(
 const RECEIVED = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
 /**
- * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get
- * its two messages.
+ * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get its two
+ * messages.
  */
 export async function startReceiver() {
   const messages = new Map<string, number>()
@@ -161,7 +160,7 @@ export async function startReceiver() {
   const host = `localhost:${typeof bound === 'object' && bound ? bound.port : 0}`
   return {
     url: `https://${host}/hook`,
-    /** What lets Farthing send to it. */
+    /** Settings with which Farthing may send to this receiver. */
     env: { FARTHING_CALLBACK_HOSTS: host, NODE_EXTRA_CA_CERTS: file },
     check(id: string) {
       const count = messages.get(id) ?? 0

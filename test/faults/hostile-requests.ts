@@ -158,7 +158,7 @@ const types = [
 const header = (name: string, ...values: string[]): fc.Arbitrary<[string, string]> =>
   fc.constantFrom(...values).map(value => [name, value])
 
-/** Without the characters that end a header. */
+/** A text without the characters that end a header. */
 const headerText = nastyText.map(text =>
   Buffer.from(text)
     .toString('latin1')

@@ -37,7 +37,7 @@ export const endpoints: Record<string, Record<number, string>> = {
   'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
 }
 
-/** Those with an identifier in their path, with the code if nothing has it. */
+/** The endpoints with an identifier in their path, and the code for an unknown identifier. */
 export const ofOneThing = Object.entries(endpoints)
   .filter(([name]) => name.includes('{'))
   .map(([name, { 404: codes = '' }]) => ({ name, code: codes.slice(0, 5) }))

@@ -11,7 +11,6 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A new, empty folder. */
 export function tempFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(realpathSync(parent), 'farthing-test-'))
   folders.push(folder)

@@ -18,7 +18,7 @@ export function poolerVersion(): string | undefined {
 
 const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** Starts one with `connections` connections to each database, so that many clients share few of them. */
+/** Starts PgBouncer with `connections` connections to each database, so that many clients share few of them. */
 export async function startPooler(server: string, connections: number) {
   const folder = tempFolder()
   const port = await freePort()

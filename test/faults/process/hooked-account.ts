@@ -24,7 +24,7 @@ export async function startHookReceiver() {
     const good = signature(request.body, signingKey)
     if (request.headers['pay-signature'] !== good) badSignatures.push(webhook_message_id)
     received.set(webhook_message_id, (received.get(webhook_message_id) ?? 0) + 1)
-    receiver.requests.length = 0 // there may be hours of them
+    receiver.requests.length = 0 // a run may last for hours
     response.end()
   }
   const receiver = await startReceiver({ plain: true, onRequest })
@@ -45,7 +45,7 @@ export async function startHookReceiver() {
   }
 }
 
-/** Waits until no message is PENDING. Then each one must have been received. */
+/** Waits until no message is PENDING. Each one must then have been received. */
 export async function checkAllDelivered(database: Database, received: Map<string, number>) {
   const messages = () =>
     database.query<{ message_id: string; status: string }>(
