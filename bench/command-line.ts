@@ -34,10 +34,8 @@ export async function startingCommands({ step }: Bench): Promise<Figure[]> {
   ]
 }
 
-type Payer = (amount?: number) => Promise<number>
-
 /** Makes a function that cancels a new payment, which sends one message. Resolves with the time of that in ms. */
-const payer = ({ port }: Server, key: string): Payer => {
+const payer = ({ port }: Server, key: string) => {
   const call = async (path: string, body?: object) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',

@@ -27,7 +27,6 @@ type Sample = { body: object; openapi: string }
 type Peer = {
   name: string
   version: string
-  /** The place where the peer keeps payments. */
   keeps: string
   /** Units to warm it up. */
   warmUp?: number

@@ -12,10 +12,8 @@ import { KEY, type Server, startBare, startFarthing, startFloor } from './server
 const CONNECTIONS = 64
 const P1 = { least: 0.3, prize: 0.4 }
 
-type Pair = { farthing: Server; floor: Server; folder: string; stop(): Promise<void> }
-
 /** Farthing on a new SQLite file, and a floor whose responses have the same length. */
-async function startPair(env: Record<string, string> = {}): Promise<Pair> {
+async function startPair(env: Record<string, string> = {}) {
   const folder = newFolder()
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
   const floor = await startFloor(await sizesOf(farthing))
@@ -117,7 +115,6 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Makes the receiver a webhook of the account with this key. */
 export async function register(
   { port }: Server,
   { url: callback_url }: { url: string },

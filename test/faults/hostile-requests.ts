@@ -25,7 +25,6 @@ type Json = any
 
 type Operation = { method: string; path: string; query: string[]; body: Json | undefined }
 
-/** Every endpoint and page of the description. */
 export function operationsOf(document: Json): Operation[] {
   const resolve = (schema: Json): Json =>
     schema?.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)]) : schema

@@ -197,7 +197,7 @@ export function bringSession(context: BrowserContext, url: string, cookie = ''):
   return context.addCookies([{ name, value, url }])
 }
 
-/** Signs in to a window, whose page must complain of nothing. */
+/** Signs in to a window. Fails if the page complains. */
 export async function useAs(
   baseUrl: string,
   session: string,

@@ -38,7 +38,7 @@ export async function checkAccountsOf(service: string) {
   const checked = {
     url: `http://127.0.0.1:${await listen(server)}`,
     ended: 0,
-    /** The findings of these checks with the levels fail and warn. */
+    /** The findings of the checks with the levels fail and warn. */
     broken: [] as string[],
     close: () => server.close(),
   }

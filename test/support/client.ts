@@ -86,6 +86,7 @@ export function createClient(
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(fields).toString(),
       }),
+    /** In web mode by default. Returns the body. */
     async createPayment(fields: Fields = {}, headers: Record<string, string> = {}): Promise<Body> {
       const moded = 'authorisation_mode' in fields && fields.authorisation_mode !== 'web'
       const { return_url, ...plain } = webPayment

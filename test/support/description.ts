@@ -15,6 +15,7 @@ type Json = any
 
 export type Exchange = {
   method: string
+  /** With its query. */
   path: string
   /** The body of the request if it was text, whatever its Content-Type. */
   sent: string | undefined

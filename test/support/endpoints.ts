@@ -42,7 +42,6 @@ export const ofOneThing = Object.entries(endpoints)
   .filter(([name]) => name.includes('{'))
   .map(([name, { 404: codes = '' }]) => ({ name, code: codes.slice(0, 5) }))
 
-/** Asks an endpoint for the thing with these identifiers. */
 export function askFor(api: Client, name: string, idOf: (name: string) => string, amount = 1) {
   const [method = '', path = ''] = name.replaceAll(/\{(\w+)\}/g, (_, id) => idOf(id)).split(' ')
   return method === 'POST' ? api.post(path, { amount }) : api.request(method, path)

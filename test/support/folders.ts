@@ -17,7 +17,6 @@ export function tempFolder(parent = tmpdir()): string {
   return folder
 }
 
-/** The DATABASE_URL of a new SQLite file in a new folder. */
 export const tempDatabase = (): string => `sqlite:${join(tempFolder(), 'farthing.db')}`
 
 /**

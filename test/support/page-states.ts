@@ -42,7 +42,6 @@ export const pageStates: Record<string, (page: Page) => Promise<unknown>> = {
   'not-found': page => page.goto(new URL('/secure/mistyped', page.url()).href),
 }
 
-/** Creates a payment and brings the browser to a state of its pages. */
 export async function showState(page: Page, api: Client, state: string, language: Language) {
   const { _links } = await paymentIn(api, language)
   await page.goto(_links.next_url.href)

@@ -59,7 +59,6 @@ server_login_retry = 1
   }
   await start()
   return {
-    /** The address of this database through the pooler. */
     through: (url: string) => Object.assign(new URL(url), { port: String(port) }).href,
     /** Kills it with kill -9 and starts it again on the same port. */
     async crash() {

@@ -129,7 +129,6 @@ const untilReady = ({ written, until }: Spawned): Promise<void> =>
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
-/** Opens a connection of its own for `work`. */
 export async function withClient<Result>(
   connectionString: string,
   work: (client: pg.Client) => Promise<Result>,

@@ -37,7 +37,7 @@ export const cpuSeconds = (pid: number): number =>
     .slice(11, 15)
     .reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
 
-/** In a second, on every architecture. */
+/** Ticks in a second, on every architecture. */
 const TICKS = 100
 
 /** Returns false if the process is gone. */

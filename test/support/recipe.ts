@@ -18,8 +18,6 @@ export function shellBlocks(document: string): string[] {
   )
 }
 
-export type Outcome = { code: number | null; stdout: string; stderr: string }
-
 type Terminal = { cwd: string; port: number; env?: Record<string, string> }
 
 /** Starts lines in bash, with `port` in place of 3000 and the `jq` of the tests. Their processes are one group. */
@@ -44,7 +42,7 @@ function startShell(
  * Runs lines in bash to their end. Their output goes to files: a process that they left running would keep a pipe open,
  * and after the end of bash a pipe may still hold output.
  */
-export async function runLines(lines: string, terminal: Terminal): Promise<Outcome> {
+export async function runLines(lines: string, terminal: Terminal) {
   const folder = tempFolder()
   const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')]
   const files = [openSync(stdout, 'w'), openSync(stderr, 'w')] as const

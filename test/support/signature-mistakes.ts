@@ -99,7 +99,6 @@ const pythonBytes = (body: string): string =>
     .replace(/[\u0080-\u00ff]/g, unit => `\\x${unit.charCodeAt(0).toString(16)}`)}'`
 
 type Mistake = {
-  /** The signature that the code computes. */
   computed: string
   cause: string
   /** The end of the sentence that begins with "the header" or "what your code computed". */

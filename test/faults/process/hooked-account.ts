@@ -8,7 +8,6 @@ import { type Answer, startReceiver } from '../../support/receiver.ts'
 
 export const HOOKED_KEY = 'key-of-the-hooked-account'
 
-/** Settings of a service with the account. */
 export const HOOKED = {
   FARTHING_API_KEYS: `hooked=${HOOKED_KEY}`,
   FARTHING_CALLBACK_HOSTS: 'localhost',
