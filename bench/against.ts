@@ -25,7 +25,7 @@ import { IDLE, ROUNDS, startAndPay } from './start.ts'
 import { manyAccounts } from './suite.ts'
 
 /**
- * `old` is the other checkout. `ratio` is the median of each round's new/old. Of a figure that is itself a ratio, `old`
+ * `old` is the other checkout. `ratio` is the median of new/old of each round. If the figure itself is a ratio, `old`
  * and `new` are those of the same rounds, and `ratio` is new/old.
  */
 export type ComparedFigure = {
@@ -59,7 +59,7 @@ export const comparable = ['P1', 'P2', 'P3', 'P4', 'P7', 'P8', ...Object.keys(ra
 
 type Options = Bench & { report: (figure: ComparedFigure) => void }
 
-/** Measures the wanted figures and reports each one. Rates are per second, times ms, memory MB. */
+/** Measures the wanted figures and reports each one. Rates are per second, times in ms, memory in MB. */
 export async function compareCheckouts(
   folder: string,
   wanted: string[],
@@ -102,7 +102,7 @@ function ratiosOfBoth({ figure, what, ratios }: Measured): ComparedFigure {
   }
 }
 
-/** Both start in turn, and which is first alternates. */
+/** Starts both programs in turn, and alternates which is first. */
 async function starts(other: string, withMemory: boolean): Promise<ComparedFigure[]> {
   const times = { old: [] as number[], new: [] as number[] }
   const idle = { old: [] as number[], new: [] as number[] }
@@ -136,7 +136,7 @@ async function starts(other: string, withMemory: boolean): Promise<ComparedFigur
   ]
 }
 
-/** Both on new SQLite files, in the order given, with a webhook each if there is a receiver. */
+/** Starts the programs on new SQLite files, in this order, with a webhook each if there is a receiver. */
 async function startAll(programs: string[], receiver?: Receiver) {
   const folder = newFolder()
   const servers: Server[] = []
@@ -154,7 +154,7 @@ async function startAll(programs: string[], receiver?: Receiver) {
   }
 }
 
-/** A kind of work for one server, and how many units of it warm the server up. */
+/** `warm`: the units of work that warm a server up. */
 type Kind = { figure: string; what: string; warm: number; work: Work }
 
 function createsAndReads(): Kind[] {
@@ -174,8 +174,8 @@ const hookedJourney = (receiver: Receiver) => (): Kind[] => [
 ]
 
 /**
- * Starts both several times, because two processes of one program differ by some per cent for as long as they run.
- * Which of them is first alternates. A ratio is the median of the starts' ratios.
+ * Starts both programs several times, because two processes of one program differ by some per cent for as long as they
+ * run. The first program alternates. A ratio is the median of the ratios of the starts.
  */
 async function rates(
   other: string,

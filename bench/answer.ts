@@ -1,7 +1,7 @@
 /** The response of a reference server, with as many bytes as the real one. */
 import type http from 'node:http'
 
-/** The padding after the identifier that gives a keep-alive response, headers included, this length. */
+/** The padding after the identifier that brings a keep-alive response to this length, headers included. */
 export function padding(wanted: number): string {
   const head = 'HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n'
   const rest = `Date: ${new Date().toUTCString()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=30\r\n\r\n`

@@ -1,4 +1,4 @@
-/** P14: the behaviour govuk-pay beside specification. */
+/** P14: the behaviour govuk-pay compared with specification. */
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './folders.ts'
 import type { Work } from './load.ts'
@@ -7,11 +7,11 @@ import { creating, journey, reading } from './requests.ts'
 import { type Server, startFarthing } from './servers.ts'
 import { makeAccounts } from './suite.ts'
 
-/** Under govuk-pay an account makes at most 15 payments a second. */
+/** So many, because under govuk-pay an account makes at most 15 payments a second. */
 const ACCOUNTS = 1_000
 const MOST_READ = 10_000
 
-/** With control. Both have as many test accounts, which take turns. */
+/** Control is on. Both services have this many test accounts, which take turns. */
 export async function behaviours(programs: string[], { step, scale }: Bench): Promise<Measured[]> {
   const folder = newFolder()
   const sides: { server: Server; accounts: Account[] }[] = []
@@ -49,7 +49,6 @@ export async function behaviours(programs: string[], { step, scale }: Bench): Pr
 
 type Account = { key: string; ids: string[] }
 
-/** Each unit of work is that of the next account. */
 function inTurn(works: Work[]): Work {
   let next = 0
   return async send => {

@@ -1,4 +1,4 @@
-/** K1: a check of all that is kept of an account. K2: the rules that run when a request is recorded. */
+/** K1: a check of the whole record of an account. K2: the rules that run when a request is recorded. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createFactWriter } from '../src/tools/explain/check/production.ts'
@@ -17,7 +17,7 @@ const CHECKS = 20
 const MOST_FOR_A_CHECK = 300
 const MOST_WAITED = 25
 
-/** Copies what is recorded, with other identifiers, until so much is kept. */
+/** Copies the recorded rows, with other identifiers, until there are `KEPT`. */
 function fillRecord(file: string): void {
   const database = new DatabaseSync(file)
   database.exec('create temp table recorded as select * from exchanges')
@@ -85,7 +85,7 @@ const figureOf = (figure: string, what: string, value: number, most: number): Fi
   met: value <= most,
 })
 
-/** The bars are those of the record, N1 and N2. */
+/** Measures the rules alone. Their bars are those of the record, N1 and N2. */
 function rulesWhileRecording(scale: number): Figure {
   const factWriter = createFactWriter(error => {
     throw error

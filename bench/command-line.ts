@@ -1,4 +1,4 @@
-/** N9: what `farthing listen` adds to a delivery. N10: how long the commands take to start. */
+/** N9: the time that `farthing listen` adds to a delivery. N10: the start times of the commands. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -34,10 +34,8 @@ export async function startingCommands({ step }: Bench): Promise<Figure[]> {
   ]
 }
 
-type Payer = (amount?: number) => Promise<number>
-
-/** Creates a payment and cancels it, which sends one message. Resolves with the milliseconds of the cancellation. */
-const payer = ({ port }: Server, key: string): Payer => {
+/** Makes a function that cancels a new payment, which sends one message. Resolves with the time of that in ms. */
+const payer = ({ port }: Server, key: string) => {
   const call = async (path: string, body?: object) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
@@ -56,7 +54,7 @@ const payer = ({ port }: Server, key: string): Payer => {
   }
 }
 
-/** The time of the requests that `farthing pay` makes, by another client. */
+/** The milliseconds of the requests that `farthing pay` makes, by another client. */
 async function timeOfRequests(farthing: Server): Promise<number> {
   const pay = payer(farthing, KEY)
   const times: number[] = []
@@ -70,7 +68,6 @@ async function timeOfRequests(farthing: Server): Promise<number> {
 
 const EVENTS = ['card_payment_cancelled']
 
-/** Runs `farthing listen` until it is ready. */
 async function listen({ port }: Server, key: string, forwardTo: string): Promise<ChildProcess> {
   const args = ['listen', '--forward-to', forwardTo, '--events', EVENTS.join(), '--json']
   const env = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: key }
@@ -153,7 +150,7 @@ async function onTwo({ step, scale }: Bench, receiver: Receiver, env: Env): Prom
 
 type Times = { direct: number[]; listened: number[] }
 
-/** Payments at one instance, whose messages go straight to the receiver or through a listener at the other, in turn. */
+/** Payments at one instance, whose messages go in turn to the receiver and to a listener at the other instance. */
 async function inTurn(
   one: Server,
   other: Server,
@@ -173,7 +170,7 @@ async function inTurn(
   return times
 }
 
-/** `most`: how many milliseconds more it may take. */
+/** `most`: the milliseconds that a listener may add. */
 function figureOf(
   what: string,
   { direct, listened }: Times,

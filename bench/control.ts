@@ -20,7 +20,7 @@ import { startFarthing } from './servers.ts'
 import { makeAccounts } from './suite.ts'
 
 const CONNECTIONS = 64
-/** Milliseconds after which the record of what came before is written. */
+/** Milliseconds after which the record of the earlier requests is written. */
 const SETTLED = 500
 const ON = { FARTHING_CONTROL: 'true' }
 
@@ -42,7 +42,7 @@ export async function resets(programs: string[], { scale, step }: Bench): Promis
         await Promise.all(Array.from({ length: CONNECTIONS }, () => create(account)))
       for (const taken of [full, empty]) {
         await pause(SETTLED)
-        await other.reset() // after a pause the first is slower, whatever it resets
+        await other.reset() // after a pause the first reset is slower
         const began = performance.now()
         await account.reset()
         taken.push(performance.now() - began)

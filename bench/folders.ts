@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Beside the repository's own data, on the same disk as it. */
+/** On the same disk as the repository. */
 const DATA = join(import.meta.dirname, 'data')
 const folders = new Set<string>()
 
@@ -10,7 +10,6 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder on a real disk. */
 export function newFolder(): string {
   mkdirSync(DATA, { recursive: true })
   const folder = mkdtempSync(join(DATA, 'run-'))

@@ -57,17 +57,17 @@ export async function load(
 
 /** Milliseconds. */
 const SHORT_SLEEP = 0.2
-/** With fewer connections most responses would arrive while the process sleeps. */
+/** Fewer connections do not poll: most responses would arrive while the process sleeps. */
 const MANY = 16
 
 /** Chunks of responses that arrived in this turn of the event loop. */
 let arrived = 0
 
 /**
- * Polls for responses: after a turn of the event loop without any, the process sleeps for 0.2 ms. A client
- * that blocks must be woken by the server's write, which in a virtual machine costs the server more than the
- * write itself. A client that never sleeps would take a core from a server that can use two. `mayRest`
- * turns polling off, if a third process needs the core.
+ * Polls for responses: after a turn of the event loop without any, the process sleeps for 0.2 ms. A client that blocks
+ * must be woken by the server's write, which in a virtual machine costs the server more than the write itself. A client
+ * that never sleeps would take a core from a server that can use two. `mayRest` turns polling off, if a third process
+ * needs the core.
  */
 function lookForAnswers(): () => void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -79,13 +79,12 @@ function lookForAnswers(): () => void {
   return () => clearImmediate(turn)
 }
 
-/** The quantile `share` of the times, in milliseconds. */
 export function percentile(times: number[], share: number): number {
   const sorted = Float64Array.from(times).sort()
   return sorted[Math.floor((sorted.length - 1) * share)] ?? 0
 }
 
-/** The size of the read buffer in bytes. */
+/** Bytes of the read buffer. */
 const PIECE = 16_384
 
 /** One kept-alive connection with one request on it at a time. */
@@ -134,7 +133,6 @@ export function connect(port: number): Promise<Connection> {
 export const LENGTH = /\r\ncontent-length: (\d+)/i
 const CHUNKED = /\r\ntransfer-encoding: chunked/i
 
-/** undefined until the response is complete. */
 function read(text: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end === -1) return undefined
@@ -162,13 +160,12 @@ function unchunk(text: string): string {
   }
 }
 
-/** Header lines that several requests share. */
 export const headerLines = (headers: Record<string, string>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
 
-/** A request in the bytes of HTTP/1.1; the body is ASCII. */
+/** The text of a request in HTTP/1.1; the body is ASCII. */
 export function request(method: string, path: string, headers: string, body = ''): string {
   const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}${length}\r\n${body}`

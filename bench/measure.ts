@@ -25,7 +25,7 @@ export type Figure = {
 /** The least or the most that a ratio may be. Without either it has no bar. */
 export type Bar = { least?: number; most?: number; prize?: number }
 
-/** What a bar says, and whether a ratio meets it. */
+/** The bar in words, and whether a ratio meets it. */
 function judge(ratio: number, { least, most, prize }: Bar): Pick<Figure, 'target' | 'met'> {
   if (least === undefined && most === undefined) return { target: '', met: null }
   const wish = prize === undefined ? '' : ` (prize: ${prize})`
@@ -44,10 +44,10 @@ export type Ratio = {
   p99?: number
 }
 
-/** A figure that was measured for one or more programs in the same rounds, with a ratio for each. */
+/** A figure of one or more programs, measured in the same rounds, with a ratio for each. */
 export type Measured = { figure: string; what: string; bar: Bar; ratios: Ratio[] }
 
-/** The contenders are two for each program, and each second one is compared with the one before. */
+/** For each program there are two contenders: the second is compared with the first. */
 export function pairsOf({ series, ratio }: Comparison, against: string): Ratio[] {
   const ratios: Ratio[] = []
   for (let i = 1; i < series.length; i += 2) {
@@ -57,13 +57,12 @@ export function pairsOf({ series, ratio }: Comparison, against: string): Ratio[]
   return ratios
 }
 
-/** The figures of the first program. */
 export const figuresOf = (measured: Measured[]): Figure[] =>
   measured.flatMap(({ figure, what, bar, ratios: [first] }) =>
     first ? [ratioFigure(figure, what, first, bar)] : [],
   )
 
-/** A figure that is judged by its ratio to something measured in turn with it: `ratio`, or value by floor. */
+/** A figure that is judged by its ratio to a reference measured in turn with it: `ratio`, or value by floor. */
 export function ratioFigure(
   figure: string,
   what: string,
@@ -101,7 +100,7 @@ export function comparedFigure(
   }
 }
 
-/** Which contenders of a comparison; by default the second against the first. */
+/** The contenders to compare; by default the second with the first. */
 type Compared = { of?: number; to?: number; against: string; rss?: number }
 
 const NOTHING: Series = { rate: 0, p50: 0, p99: 0, units: 0 }
@@ -109,7 +108,6 @@ const NOTHING: Series = { rate: 0, p50: 0, p99: 0, units: 0 }
 export type Bench = {
   /** Multiplies durations and rows: 1 for real figures, less to try things out. */
   scale: number
-  /** Reports progress. */
   step(text: string): void
 }
 
@@ -136,15 +134,15 @@ export type Rounds = {
   seconds: number
   rounds?: number
   mayRest?: boolean
-  /** Milliseconds before each contender's turn, because some work on after theirs. */
+  /** Milliseconds before each contender's turn, because some contenders still work after their turn. */
   pause?: number
   /** Seconds of load at the beginning of each turn that are not measured. */
   lead?: number
 }
 
 /**
- * Turns in which the recorder works as under steady load. It admits 100 exchanges a second for an account, so one that
- * rested for two seconds records 200 at once, and then writes once a second. `lead` is enough to write those.
+ * Turns in which the recorder works as under steady load. It admits 100 exchanges a second for an account. After two
+ * seconds of rest it records 200 at once, and then writes once a second. `lead` is the time to write those 200.
  */
 export const steadyTurns = (scale: number) => ({
   connections: 64,
@@ -153,9 +151,8 @@ export const steadyTurns = (scale: number) => ({
 })
 
 /**
- * Loads all contenders in turn in many short rounds, because the speed of a shared machine changes from
- * one second to the next. Every second round is in reverse order. The series are the medians of each
- * contender.
+ * Loads all contenders in turn in many short rounds, because the speed of a shared machine changes from one second to
+ * the next. Every second round is in reverse order. The series are the medians of each contender.
  */
 export async function compare(
   contenders: Contender[],

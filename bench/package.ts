@@ -1,4 +1,4 @@
-/** Builds what users run, of this checkout or another one. A build happens in a copy, so the checkout stays as it is. */
+/** Builds the package that users run, of this checkout or another one. The build works on a copy of the checkout. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
@@ -11,17 +11,15 @@ const NEEDED = ['bin', 'src', 'scripts', 'LICENSE', 'package.json', 'tsconfig.js
 
 let built: string | undefined
 
-/** The program of this checkout's package. It is built when it is first asked for. */
+/** The program of this checkout's package, built at the first call. */
 export function packaged(): string {
   built ??= buildPackage(HERE)
   return built
 }
 
-/** The test library of a package. */
 export const loadLibrary = (program: string): Promise<typeof Library> =>
   import(new URL('../dist/testing/index.js', pathToFileURL(program)).href)
 
-/** Returns the program of the package. */
 export function buildPackage(checkout: string): string {
   const folder = newFolder()
   for (const name of NEEDED.filter(name => existsSync(join(checkout, name))))
@@ -30,7 +28,7 @@ export function buildPackage(checkout: string): string {
   const PATH = [join(checkout, 'node_modules/.bin'), process.env.PATH].join(delimiter)
   const env = { ...process.env, PATH }
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: folder, env })
-  // With its sources it would be a clone, and run them.
+  // Without its sources: with them the program would run as in a clone.
   rmSync(join(folder, 'src'), { recursive: true })
   return join(folder, 'bin/farthing.js')
 }

@@ -21,13 +21,12 @@ const PACKAGES = {
   wiremock: '3.13.2',
 }
 
-/** A real response, for canned ones. */
+/** A real response and description, from which canned responses are made. */
 type Sample = { body: object; openapi: string }
 
 type Peer = {
   name: string
   version: string
-  /** Where it keeps a payment. */
   keeps: string
   /** Units to warm it up. */
   warmUp?: number
@@ -72,7 +71,7 @@ const peersKnown: Peer[] = [
   },
 ]
 
-/** Its identifiers are all the same. */
+/** The identifiers of canned responses are all the same. */
 const creatingCanned: Work = async send =>
   expect(await send(post('/v1/payments', newPayment())), 201, '"payment_id"')
 
@@ -99,7 +98,7 @@ export async function peers(bench: Bench): Promise<Figure[]> {
   return figures
 }
 
-/** In turn with the floor and Farthing, so that other load on the machine affects all equally. */
+/** Measures a peer in turn with the floor and Farthing, so that other load on the machine affects all equally. */
 async function measurePeer(
   { scale }: Bench,
   peer: Peer,
@@ -117,7 +116,7 @@ async function measurePeer(
     seconds,
     rounds: 5,
     pause: 500,
-    mayRest: true, // some use more than one core
+    mayRest: true, // some peers use more than one core
   })
   const rss = server.rss()
   await server.stop()
@@ -127,7 +126,7 @@ async function measurePeer(
   return { ...figure, details: { keeps: peer.keeps, farthing: made.ratio() } }
 }
 
-/** How many payments each makes for one of Farthing's. */
+/** Draws the payments that each peer makes for one of Farthing's. */
 export function drawPeers(figures: Figure[], file: URL): void {
   const values = figures
     .filter(({ figure }) => figure === 'peer')

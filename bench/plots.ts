@@ -11,7 +11,7 @@ const escaped = (text: string): string =>
 const text = (x: number, y: number, content: string, more = ''): string =>
   `<text x="${x.toFixed(1)}" y="${y}" ${more}>${escaped(content)}</text>`
 
-/** One bar for each value, which stands behind it. */
+/** Draws one bar for each value, with the value behind it. */
 export function drawBars(file: URL, title: string, values: [name: string, value: number][]): void {
   const most = Math.max(...values.map(([, value]) => value))
   const bars = values.flatMap(([name, value], row) => {

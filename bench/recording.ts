@@ -1,4 +1,4 @@
-/** What the recorder costs: the same service with and without the console, in turn. */
+/** The cost of the recorder: the same service with and without the console, in turn. */
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { newFolder, removeFolder } from './folders.ts'
@@ -17,7 +17,7 @@ import { type Server, startFarthing } from './servers.ts'
 
 const AGAINST = 'the same without the console'
 
-/** Starts each program on SQLite files, without the console and then with it. */
+/** Starts each program twice on SQLite files, without the console and then with it. */
 async function startPairs(programs: string[]) {
   const folder = newFolder()
   const servers: Server[] = []
@@ -78,10 +78,10 @@ export async function recordingUnderLoad(
 const A_SECOND = 50
 /** Seconds for each server. */
 const SECONDS = 10
-/** Journeys before. With those of ten seconds they have fewer requests than the recorder admits. */
+/** Journeys to warm up. With the journeys of ten seconds they have fewer requests than the recorder admits. */
 const WARM = 150
 
-/** N2: a light, steady load. An open loop, in which a journey begins every 20 ms. The servers take turns of a second. */
+/** N2: a light, steady load (open loop): a journey begins every 20 ms. The servers take turns of a second. */
 export async function recordingAtRest(
   programs: string[],
   { step, scale }: Bench,

@@ -13,7 +13,6 @@ export function expect(answer: Answer, status: number, contains = ''): void {
   )
 }
 
-/** The requests of the account with this key. */
 export function requestsOf(key: string) {
   const authorised = headerLines({ Authorization: `Bearer ${key}` })
   const json = authorised + JSON_TYPE
@@ -30,7 +29,7 @@ export const postForm = (path: string, fields: Record<string, string>): string =
 
 let made = 0
 
-/** The body of a web payment. Every reference is different, as in a shop. */
+/** Every reference is different, as in a shop. */
 export const newPayment = (fields: object = {}): object => ({
   amount: 4650,
   reference: `PITCH-${(++made).toString(36)}-${process.pid}`,
@@ -62,7 +61,6 @@ export function creating(ids: string[] = [], key = KEY): Work {
   return Object.assign(create, { judge })
 }
 
-/** Reads a random payment. */
 export function reading(ids: readonly string[], key = KEY): Work {
   const { get } = requestsOf(key)
   return async send => {

@@ -26,7 +26,6 @@ type Part = {
   run: (bench: Bench) => Promise<Figure[]>
 }
 
-/** The figures of this checkout's package. */
 const ofPackage = (name: string, seconds: number): Part => ({
   figures: [name],
   seconds,

@@ -35,18 +35,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 export const startFloor = (answers: { post: number; get: number }): Promise<Server> =>
   start(process.execPath, [FLOOR, String(answers.post), String(answers.get)], {})
 
-/** Like the floor, but it keeps the payments in a SQLite file; `post` is the length of a response in bytes. */
+/** Like the floor, but keeps the payments in a SQLite file; `post` is the length of a response in bytes. */
 export const startBare = (folder: string, { post }: { post: number }): Promise<Server> =>
   start(process.execPath, [BARE, `sqlite:${join(folder, 'bare.db')}`, String(post)], {})
 
-/** A bare server with a thread and SQLite, as little as a service of this kind can be, for its memory. */
+/** A bare server with a thread and SQLite, the least service of this kind, to compare memory with. */
 export const startLeast = (): Promise<Server> => start(process.execPath, [LEAST], {})
 
 export type FarthingOptions = {
   /** As in DATABASE_URL. */
   database: string
   env?: Record<string, string>
-  /** The farthing.js of a package; by default of this checkout's. */
+  /** The farthing.js of a package; by default that of this checkout's package. */
   program?: string | undefined
 }
 

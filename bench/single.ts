@@ -12,10 +12,8 @@ import { KEY, type Server, startBare, startFarthing, startFloor } from './server
 const CONNECTIONS = 64
 const P1 = { least: 0.3, prize: 0.4 }
 
-type Pair = { farthing: Server; floor: Server; folder: string; stop(): Promise<void> }
-
 /** Farthing on a new SQLite file, and a floor whose responses have the same length. */
-async function startPair(env: Record<string, string> = {}): Promise<Pair> {
+async function startPair(env: Record<string, string> = {}) {
   const folder = newFolder()
   const farthing = await startFarthing({ database: `sqlite:${join(folder, 'farthing.db')}`, env })
   const floor = await startFloor(await sizesOf(farthing))
@@ -37,7 +35,6 @@ export async function sizesOf(farthing: Server): Promise<{ post: number; get: nu
   return sizes
 }
 
-/** P1 and P2. */
 export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
   const { farthing, floor, folder, stop } = await startPair()
   const bare = await startBare(folder, await sizesOf(farthing))
@@ -118,7 +115,6 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-/** Makes the receiver a webhook of the account with this key. */
 export async function register(
   { port }: Server,
   { url: callback_url }: { url: string },
@@ -134,8 +130,8 @@ export async function register(
 const RECEIVED = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 
 /**
- * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get
- * its two messages.
+ * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get its two
+ * messages.
  */
 export async function startReceiver() {
   const messages = new Map<string, number>()
@@ -161,7 +157,7 @@ export async function startReceiver() {
   const host = `localhost:${typeof bound === 'object' && bound ? bound.port : 0}`
   return {
     url: `https://${host}/hook`,
-    /** What lets Farthing send to it. */
+    /** Settings with which Farthing may send to this receiver. */
     env: { FARTHING_CALLBACK_HOSTS: host, NODE_EXTRA_CA_CERTS: file },
     check(id: string) {
       const count = messages.get(id) ?? 0

@@ -1,4 +1,4 @@
-/** P11: what one test feels, which waits for each response. P12: many accounts at once, as tests that run side by side. */
+/** P11: one test, which waits for each response. P12: many accounts at once, like tests that run side by side. */
 import { join } from 'node:path'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, type Send, type Work } from './load.ts'
@@ -16,7 +16,7 @@ import { creating, expect, journey, post } from './requests.ts'
 import { type Server, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
 
-/** One connection, a database in memory. The ratios are those of times: to the floor's POST. */
+/** One connection, a database in memory. The ratios compare times with that of the floor's POST. */
 export async function oneTest({ step, scale }: Bench): Promise<Figure[]> {
   const farthing = await startFarthing({ database: 'sqlite::memory:' })
   const floor = await startFloor(await sizesOf(farthing))
@@ -46,7 +46,7 @@ const BARS = [
 const ACCOUNTS = 64
 const CONNECTIONS = 64
 
-/** With control. The same number of connections, which share one test account or have one each. */
+/** Control is on. The same number of connections, which share one test account or have one each. */
 export async function manyAccounts(
   programs: string[],
   { step, scale }: Bench,
@@ -73,7 +73,6 @@ export async function manyAccounts(
   return [{ figure: 'P12', what, bar: { least: 0.78 }, ratios }]
 }
 
-/** Makes test accounts. Returns their keys. */
 export async function makeAccounts(
   { port }: Server,
   count: number,

@@ -1,4 +1,4 @@
-/** Damaged requests: what a broken client, a broken proxy or a request smuggler might send. */
+/** Damaged requests, such as a broken client, a broken proxy or a request smuggler might send. */
 import assert from 'node:assert/strict'
 import { webPayment } from '../support/client.ts'
 import { fc } from '../support/properties.ts'
@@ -26,7 +26,7 @@ const lines = [
 ]
 const separators = ['\n', '\r', '\r\r\n', '\n\n', ' ', '\t', '\0', '']
 
-/** The kind of damage, its place, how many bytes it concerns, and what is inserted. */
+/** The kind of damage, its place, the number of bytes, and the inserted text. */
 type Damage = [kind: number, at: number, length: number, text: string]
 const text = fc.constantFrom(...lines, ...separators)
 const damage: fc.Arbitrary<Damage> = fc.tuple(fc.nat(6), fc.nat(1_000), fc.nat(30), text)

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { exchangeBytes, parseAnswer } from '../support/raw-http.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 
-/** After each request on the same connection, so that a service which reads a request wrongly answers this one wrongly. */
+/** Follows each request on its connection: a service that reads a request wrongly answers this one wrongly. */
 const NEXT = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
-/** undefined: the connection was closed without a response. */
+/** undefined if the connection was closed without a response. */
 export async function sendHostile(baseUrl: string, request: HostileRequest) {
   const received = await exchangeBytes(baseUrl, [bytesOf(request, new URL(baseUrl).host), NEXT])
   const end = received.lastIndexOf('HTTP/1.1 ')

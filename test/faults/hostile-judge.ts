@@ -1,4 +1,4 @@
-/** What holds for every response to any request: I19 of docs/notes/reliability.md. */
+/** The rules for every response to any request: I19 of docs/notes/reliability.md. */
 import assert from 'node:assert/strict'
 import type { Answer } from '../support/client.ts'
 import type { HostileRequest } from './hostile-requests.ts'
@@ -6,7 +6,7 @@ import type { HostileRequest } from './hostile-requests.ts'
 /** Statuses of requests that Node cannot parse. They have no body, and the connection is closed. */
 const BELOW_HTTP = new Set([400, 408, 413, 431])
 
-/** Stack traces, file names and SQL. */
+/** Signs of stack traces, file names and SQL. */
 const INTERNALS =
   /\n\s+at |\.ts:\d|node_modules|node:internal|\bselect .* from\b|insert into|sqlite|postgres|ERR_/i
 
@@ -29,7 +29,6 @@ function judgeErrorBody(status: number, text: string): void {
 export const isOurs = (headers: Headers): boolean =>
   headers.get('x-content-type-options') === 'nosniff'
 
-/** Throws if the response breaks one of these rules. */
 export function judge(request: HostileRequest, answer: Answer | undefined): Answer {
   assert.ok(answer, 'the connection was closed without a response')
   const { status, headers, text } = answer

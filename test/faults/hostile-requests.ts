@@ -25,7 +25,6 @@ type Json = any
 
 type Operation = { method: string; path: string; query: string[]; body: Json | undefined }
 
-/** Every endpoint and page of the description. */
 export function operationsOf(document: Json): Operation[] {
   const resolve = (schema: Json): Json =>
     schema?.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)]) : schema
@@ -158,7 +157,7 @@ const types = [
 const header = (name: string, ...values: string[]): fc.Arbitrary<[string, string]> =>
   fc.constantFrom(...values).map(value => [name, value])
 
-/** Without the characters that end a header. */
+/** A text without the characters that end a header. */
 const headerText = nastyText.map(text =>
   Buffer.from(text)
     .toString('latin1')

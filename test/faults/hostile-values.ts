@@ -1,7 +1,7 @@
 /** Texts, JSON and forms that an attacker or a faulty client might send. */
 import { codePoint, fc, weighted } from '../support/properties.ts'
 
-/** Around the limits of fields, and far beyond. */
+/** Lengths around the limits of fields, and far beyond. */
 const lengths = [25, 26, 27, 30, 31, 52, 100, 101, 254, 255, 256, 2000, 2001, 2048, 2049, 9_000]
 
 /** HTML, scripts and characters that turn text around. */
@@ -89,7 +89,7 @@ const encodedText = weighted(
   [1, fc.constantFrom('%', '%zz', '%ff', '%c0%80', '%ed%a0%80', '+', '%00', '%u0041')],
 )
 
-/** Pairs of a query or a form; `names` are those that the service knows. */
+/** Pairs of a query or a form; the service knows `names`. */
 export const nastyPairs = (names: string[], valid: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .array(

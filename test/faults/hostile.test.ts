@@ -9,7 +9,7 @@ onEveryDatabase('Under hostile requests', { send: sendNowhere }, service => {
     attack(service(), { seed, requests: 260 }))
 })
 
-// Most end in the parser. What passes it is written as any other request is.
+// Once is enough: most of these requests end in the parser, and the others are written as any request is.
 onOneDatabase('Under damaged requests', service => {
   test('damaged bytes cause no 5xx and leave no connection open', async () => {
     const { key = '' } = await service().newAccount()

@@ -93,7 +93,7 @@ async function makeThings(api: Client): Promise<Things> {
   }
 }
 
-/** Replaces each placeholder. The length of the request decides by which of the things. */
+/** Replaces each placeholder. Of several things, the length of the request chooses one. */
 function withThings(request: HostileRequest, things: Things): HostileRequest {
   const choice = request.target.length + request.body.length
   const fill = (text: string) =>
@@ -109,7 +109,6 @@ function withThings(request: HostileRequest, things: Things): HostileRequest {
   }
 }
 
-/** Completes a payment. */
 export async function stillWorks(api: Client): Promise<void> {
   assert.equal((await paidPayment(api)).state.status, 'success')
   assert.equal((await api.get('/readyz')).status, 200)

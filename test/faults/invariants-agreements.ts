@@ -38,7 +38,7 @@ function statusProblems(
     problems.push(wrong('a payment completed and left it as it was'))
   if (instrument && cancelled_at !== undefined && instrument.at > cancelled_at)
     problems.push(wrong('it was set up after it was cancelled'))
-  // Of several payments that completed in one millisecond any may be the source, also one that is gone.
+  // If several payments completed in one millisecond, any may be the source, also one that is gone.
   const sources = completed.filter(({ at }) => at === instrument?.at)
   const [source] = sources
   if (source && sources.length === 1 && agreement_id >= kept)

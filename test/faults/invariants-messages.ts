@@ -81,7 +81,7 @@ function bodyProblems(message: MessageRow, payment: PaymentRow): string[] {
   return fits ? [] : [`I13 ${message_id}: ${JSON.stringify(body)}`]
 }
 
-/** I11: one message per change and event type to each webhook that existed then and still does. */
+/** I11: one message per change and event type to each webhook that existed at the change and still does. */
 function countProblems(webhook: WebhookRow, histories: History[], messages: MessageRow[]) {
   const told = Map.groupBy(messages, ({ payment_id, event_type }) => `${payment_id} ${event_type}`)
   const problems: string[] = []
@@ -103,7 +103,7 @@ function countProblems(webhook: WebhookRow, histories: History[], messages: Mess
 
 type History = { payment_id: string; account: string; changes: TimedChange[] }
 
-/** By account, the changes that a webhook which always existed would have received. */
+/** By account, the changes about which a webhook that always existed would have got messages. */
 function historiesOf({ payments, refunds }: Rows): Map<string, History[]> {
   const refundsOf = Map.groupBy(refunds, refund => refund.payment_id)
   const histories = payments.map(payment => {
@@ -118,7 +118,6 @@ type TimedChange = { at: number; types: EventType[] }
 
 const refundedAt = (at: number): TimedChange => ({ at, types: ['card_payment_refunded'] })
 
-/** What a payment's history has sent. */
 const changesOf = ({ body }: PaymentRow) =>
   body.events.map(({ status, at, code }, i) => {
     const from = body.events[i - 1]?.status

@@ -9,7 +9,7 @@ import { sendNowhere } from './hostile.ts'
 import { checkInvariants, problemsOf, readRows } from './invariants.ts'
 import type { Rows } from './rows.ts'
 
-/** The payment that was made with a key, and what belongs to it. */
+/** The payment that was made with a key, and the rows that belong to it. */
 function partsOf({ payments, keys: [key], agreements: [agreement], messages, exchanges }: Rows) {
   const isIts = ({ payment_id }: { payment_id: string }) => payment_id === key?.payment_id
   const payment = payments.find(isIts)
@@ -21,7 +21,7 @@ function partsOf({ payments, keys: [key], agreements: [agreement], messages, exc
   return { payment, submitted, success, key, agreement, refunded, state: resource?.state, caused }
 }
 
-/** What must be said if a part is changed so. */
+/** The problem that must be reported for each damage. */
 const damage: [seen: RegExp, part: keyof ReturnType<typeof partsOf>, change: object][] = [
   [/I5 \S+ is failed, not success/, 'payment', { status: 'failed' }],
   [/I2 \S+ refunds of 30, the row says 31/, 'payment', { refunded_amount: 31 }],

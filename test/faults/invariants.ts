@@ -1,6 +1,6 @@
 /**
- * Checks the invariants of docs/notes/reliability.md, by their numbers there, on a database to which nothing
- * is being written. Tests that send requests check those that the rows cannot show.
+ * Checks the invariants of docs/notes/reliability.md, by their numbers there, on a database without writes. Tests that
+ * send requests check the invariants that rows cannot show.
  */
 
 import { ROOM_TABLES } from '../../src/app/ended-rooms-store.ts'
@@ -109,7 +109,7 @@ async function damage(database: Database, { damagedRecord }: Quiet): Promise<str
   ].map(text => `I20 ${text}`)
 }
 
-/** I22: an event or a message has at most one cause. It has none where its request was not recorded. */
+/** I22: an event or a message has at most one cause. It has none if its request was not recorded. */
 function causeProblems({ exchanges, payments }: Rows): string[] {
   const events = new Map(payments.map(each => [each.payment_id, each.body.events.length]))
   const causes = new Map<string, string>()

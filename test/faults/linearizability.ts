@@ -4,16 +4,15 @@
  * with memoised dead ends.
  */
 
-/** Begin and end are places in one order of all begins and ends of the history. */
+/** `began` and `ended` are places in one order of all begins and ends of the history. */
 export type Operation<Input> = {
   input: Input
-  /** undefined: no response came, so it took effect at any later time or never. */
+  /** undefined: no response came, so the operation took effect at any later time or never. */
   output: string | undefined
   began: number
   ended: number
 }
 
-/** The serial specification. */
 export type Machine<State, Input> = {
   initial: State
   /** Pure. */

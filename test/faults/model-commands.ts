@@ -1,4 +1,4 @@
-/** The commands of the model test as fast-check's choices, and events between requests: time, restarts, deaths. */
+/** The commands of the model test, drawn by fast-check, and events between requests: time, restarts, deaths. */
 
 import { DAY } from '../../src/core/time.ts'
 import { eventTypesOf } from '../../src/pay/webhooks/webhook.ts'
@@ -43,13 +43,12 @@ const command = <Choices>(
 
 const oneOf = <Value>(...values: Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
 
-/** True once in `weight` + 1 times. */
 const rarely = (weight: number): fc.Arbitrary<boolean> =>
   weighted([weight, fc.constant(false)], [1, fc.constant(true)])
 
 const account = oneOf<Account>(0, 0, 0, 1)
 
-/** Counted from the newest: mostly recent things, sometimes old ones. */
+/** A place counted from the newest: mostly recent things, sometimes old ones. */
 const nth = weighted([9, fc.nat(3)], [1, fc.nat(200)])
 
 /** A thing that its owner or, rarely, the other account asks for. */
@@ -95,7 +94,7 @@ const creating = command(
   },
 )
 
-/** In agreement mode mostly an active one. */
+/** In agreement mode mostly an active agreement. */
 function findAgreement(world: World, account: Account, mode: string, uses: string, nth: number) {
   if (uses === 'unknown agreement') return undefined
   if (uses === 'any agreement') return nthNewest(world.agreements, nth)
@@ -139,7 +138,6 @@ const visiting = command(
   },
 )
 
-/** On the pages of a payment that passes the test. */
 const onPages = (name: string, action: Action, test: (payment: Payment) => boolean) =>
   command(name, nth, (world, nth) => visit(world, find(world, nth, test), action))
 
@@ -219,7 +217,6 @@ const sweeping = event('sweep', async (_world, subjects) => {
   await Promise.all(subjects.map(({ service }) => service.sweep()))
 })
 
-/** Up to `most` commands. */
 export function modelCommands(most: number) {
   const steps = commands.map(
     ({ words, step }): ModelCommand => ({

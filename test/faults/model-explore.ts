@@ -10,12 +10,12 @@ import { newSubject, type Subject, take } from './model-run.ts'
 import { startModelService } from './model-service.ts'
 
 const MOST_COMMANDS = 250
-/** Lists of commands per call of fast-check. More would run more commands than were asked for. */
+/** Lists of commands per call of fast-check. A larger number would exceed the wanted commands. */
 const RUNS = 4
 
 /**
- * Runs at least so many commands on both databases, on PostgreSQL through two instances in turn. Throws with the seed and
- * the commands if a response differs. Returns how many were run.
+ * Runs at least `commands` commands on both databases, on PostgreSQL through two instances in turn. Throws with the
+ * seed and the commands if a response differs. Returns the number of commands.
  */
 export async function explore({ seed, commands }: { seed: number; commands: number }) {
   let world = newWorld('nobody', START)
@@ -54,7 +54,7 @@ export async function explore({ seed, commands }: { seed: number; commands: numb
   return done
 }
 
-/** Everything that was acknowledged is there, and the pages of finished payments lead back. */
+/** All acknowledged changes are there, and the pages of finished payments lead back. */
 async function readEverything(world: World, subjects: Subject[]): Promise<void> {
   if (world.attempts < 2) await restartAll(world, subjects)
   for (const payment of world.payments) {

@@ -1,4 +1,4 @@
-/** What moves a payment: Specification, *States and transitions*. */
+/** The requests that move a payment: Specification, *States and transitions*. */
 import { eventsOfMove } from '../../src/pay/differences/messages.ts'
 import type { Status } from '../../src/pay/payments/payment.ts'
 import {
@@ -48,7 +48,7 @@ export type NewPayment = {
   mode: Payment['mode']
   amount: number
   delayed: boolean
-  /** The agreement to use in agreement mode or to set up in web mode. `unknown` is no account's. */
+  /** The agreement to use in agreement mode or to set up in web mode. `unknown`: an agreement of no account. */
   agreement?: Agreement | 'unknown' | undefined
   idempotencyKey?: string | undefined
 }
@@ -187,10 +187,10 @@ function visited(world: World, payment: Payment, action: Action): Expected {
   return { status: 200 }
 }
 
-/** An amount, a percentage of what is left, or some pence more than is left. */
+/** An amount, a percentage of the rest, or some pence more than the rest. */
 export type Asked = { pence: number } | { percent: number } | { over: number }
 
-/** `belief` is what the client says is left: nothing, the truth, or a penny too much. */
+/** `belief` is the rest according to the client: nothing, the truth, or a penny too much. */
 export function refund(
   world: World,
   account: Account,
@@ -227,7 +227,7 @@ export function refund(
 
 const first = ({ payments }: World): Payment | undefined => payments[0]
 
-/** Requests to the first payment of a world, by their words. */
+/** Requests to the first payment of a world, by their names. */
 export const steps = {
   open: world => visit(world, first(world), 'open'),
   success: world => visit(world, first(world), 'success'),

@@ -19,7 +19,6 @@ export type Payment = {
   events: { status: Status; at: number; code?: string }[]
   /** The user chose success on the first page and has not confirmed yet. */
   chosen: boolean
-  /** A card was submitted. */
   carded: boolean
   refunds: Refund[]
 }
@@ -43,7 +42,7 @@ const shownState = ({ status, code }: Payment['events'][number]) => ({
   code,
 })
 
-/** As searches show it: without the links that hold a token. */
+/** A payment as searches show it: without the links that hold a token. */
 function shownFound(payment: Payment) {
   const { name, mode, events, amount, created, delayed } = payment
   const last = events.at(-1) ?? { status: 'created', at: created }
@@ -68,7 +67,7 @@ function shownFound(payment: Payment) {
   }
 }
 
-/** As GET and webhook messages show it. Only an open payment has the link with its token. */
+/** A payment as GET and webhook messages show it. Only an open payment has the link with its token. */
 export function shown(payment: Payment) {
   const { token, mode } = payment
   const open = isOpen(payment)
@@ -82,7 +81,6 @@ export function shown(payment: Payment) {
   }
 }
 
-/** The payment if it is the account's and not gone. */
 export const known = (world: World, account: Account, payment: Payment | undefined) =>
   payment?.account === account && !isGone(world, payment) ? payment : undefined
 

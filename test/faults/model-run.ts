@@ -1,4 +1,4 @@
-/** Takes the steps of the model on real services and compares. */
+/** Takes the steps of the model on real services and compares the results. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,19 +9,18 @@ import { sentBody } from './model-webhooks.ts'
 /** One service, and the real identifiers behind the model's names. */
 export type Subject = {
   service: ModelService
-  /** By account. */
+  /** The keys, by account. */
   keys: string[]
   nameOf: Map<string, string>
   realOf: Map<string, string>
 }
 
-/** A subject with two new accounts. */
 export async function newSubject(service: ModelService, world: string): Promise<Subject> {
   const keys = await service.begin([`${world} a`, `${world} b`])
   return { service, keys, nameOf: new Map(), realOf: new Map() }
 }
 
-/** Acts on every subject, and compares what it sends then. */
+/** Acts on every subject, and compares the messages that it then sends. */
 async function onAll(world: World, subjects: Subject[], act: (of: Subject) => Promise<void>) {
   await Promise.all(
     subjects.map(async subject => {
@@ -96,11 +95,11 @@ function project(expected: unknown, actual: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Throws if `actual`, JSON, lacks something of `expected`. Learns new identifiers first. */
+/** Learns new identifiers, then throws if the JSON in `actual` lacks a part of `expected`. */
 function compareJson(subject: Subject, expected: object, actual: string, where: string): void {
   learn(subject, expected, JSON.parse(actual))
   const projected = project(expected, JSON.parse(toNames(subject, actual)))
-  // Twice as fast as assert.deepEqual, which is needed for its message only.
+  // Twice as fast as assert.deepEqual, which is needed only for its message.
   if (!isDeepStrictEqual(projected, expected)) assert.deepEqual(projected, expected, where)
 }
 
@@ -114,7 +113,7 @@ function compare(subject: Subject, { request, expected }: Step, answer: Answer):
     assert.equal(toNames(subject, String(headers.location)), expected.location, where)
 }
 
-/** Each receiver must have got its messages in order, each correctly signed. */
+/** Each receiver must have got its messages in order and with right signatures. */
 function compareSends(world: World, subject: Subject): void {
   const expected = Map.groupBy(world.sends, message => message.webhook.callback_url)
   const ours = (sent: Sent) => world.webhooks.some(({ callback_url }) => callback_url === sent.url)

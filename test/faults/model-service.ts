@@ -24,7 +24,7 @@ export type RawRequest = {
 
 export type ModelService = Awaited<ReturnType<typeof startModelService>>
 
-/** Starts it on an empty database, with a layer between the two. On PostgreSQL its two instances take turns. */
+/** Starts the service on an empty database, with `wrap` around it. On PostgreSQL two instances take turns. */
 export async function startModelService(
   kind: DatabaseKind,
   clock: () => number,
@@ -72,7 +72,7 @@ export async function startModelService(
       })
       return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
     },
-    /** Forgets what was sent, revives the sender, and makes a key for each account. */
+    /** Forgets the sent messages, revives the sender, and makes a key for each account. */
     async begin(accounts: string[]): Promise<string[]> {
       sent.length = 0
       tries.clear()
@@ -81,7 +81,7 @@ export async function startModelService(
       const made = accounts.map(account => createKey({ database, time, newId }, account))
       return (await Promise.all(made)).map(({ key }) => key)
     },
-    /** The deliveries since the last call. */
+    /** Returns the deliveries since the last call. */
     takeSent: () => sent.splice(0),
     /** Until a restart, attempts after the first `attempts` of a message fail as if the process had died. */
     dieAfter: (attempts: number) => {

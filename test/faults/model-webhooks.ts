@@ -49,7 +49,7 @@ export function outcome(manners: Manners, nth: number): AttemptResult {
   return manners === 'hesitates' ? TIMEOUT : resultOf(500)
 }
 
-/** Writes a message for each active, subscribed webhook of the account, and delivers what it can. */
+/** Writes a message for each active, subscribed webhook of the account, and delivers as far as possible. */
 export function notify(world: World, payment: Payment, eventTypes: readonly EventType[]): void {
   const webhooks = world.webhooks.filter(
     ({ account, active }) => active && account === payment.account,
@@ -80,7 +80,7 @@ export function notify(world: World, payment: Payment, eventTypes: readonly Even
   }
 }
 
-/** Makes the attempts that are possible. A message about a gone payment or to a removed webhook fails. */
+/** Makes the possible attempts. A message about a gone payment or to a removed webhook fails. */
 export function deliver(world: World, message: Message): void {
   const { attempts, webhook, payment } = message
   while (message.status === 'PENDING' && attempts.length < world.attempts) {

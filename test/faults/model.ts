@@ -1,16 +1,15 @@
 /**
- * The model: what Farthing does with states, amounts, times and messages, written a second time as plain
- * objects without a database, HTTP or concurrency. A step is a request and the response it must get;
- * test/faults/model-run.ts sends the request to the real service and compares. The model gives names such as
- * `{payment-3}` to the identifiers that the service generates. The wording of responses, faulty
- * requests, filters and links are left to the contract tests.
+ * The model: Farthing's rules for states, amounts, times and messages, written a second time as plain objects without a
+ * database, HTTP or concurrency. A step is a request and the response it must get; test/faults/model-run.ts sends the
+ * request to the real service and compares. The model gives names such as `{payment-3}` to the identifiers that the
+ * service generates. The contract tests cover the wording of responses, faulty requests, filters and links.
  */
 import { DAY } from '../../src/core/time.ts'
 import type { Agreement } from './model-agreements.ts'
 import type { Payment } from './model-payments.ts'
 import type { Message, Webhook } from './model-webhooks.ts'
 
-/** Everything that was made so far, oldest first. */
+/** All things that were made so far, oldest first. */
 export type World = {
   /** Part of the callback URLs, so that two worlds on one database have different receivers. */
   name: string
@@ -26,7 +25,7 @@ export type World = {
   attempts: 0 | 1 | 2
   /** The messages that receivers get during the current step. */
   sends: Message[]
-  /** How many names were given. */
+  /** The number of names so far. */
   names: number
 }
 
@@ -43,13 +42,13 @@ export const newWorld = (name: string, now: number): World => ({
   names: 0,
 })
 
-/** A world has two accounts; each sees only what it made. */
+/** A world has two accounts; each sees only its own things. */
 export type Account = 0 | 1
 
 export type Request = {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
-  /** The account whose key is sent; no key if undefined. */
+  /** No key is sent if undefined. */
   account?: Account
   headers?: Record<string, string>
   json?: object
@@ -58,7 +57,7 @@ export type Request = {
 
 export type Expected = {
   status: number
-  /** The properties that the body must have, among others. Undefined: must not be there. */
+  /** The properties that the body must have, among others. A property that is undefined must be absent. */
   body?: object
   location?: string
 }

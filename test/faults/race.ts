@@ -1,4 +1,4 @@
-/** Races: concurrent requests whose responses must be those of the model to the same requests in some order. */
+/** Races: the responses to concurrent requests must be those of the model to the same requests in some order. */
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/core/ports.ts'
 import type { Body } from '../support/client.ts'
@@ -15,7 +15,6 @@ import { seeded } from './process/workload.ts'
 
 export type Races = {
   seed: number
-  /** How many races of each kind. */
   rounds: number
   kind: DatabaseKind
   /** A layer between the service and the database, for a control. */
@@ -37,7 +36,7 @@ const steps = {
 
 type Name = keyof typeof steps
 
-/** What is done before, the requests from which clients choose, repeated ones more often, and the last one. */
+/** The requests before the race, the choices of the clients (repeated ones more often), and the last request. */
 type Race = { begin: ((world: World) => Step)[]; choices: Name[]; last: Name }
 
 const newPayment = (mode: 'web' | 'moto_api', delayed: boolean) => (world: World) =>
@@ -153,7 +152,7 @@ async function run(subject: Subject, world: World, race: Race, random: () => num
   assert.ok(isLinearizable(history, { initial: world, apply }), story.join('\n'))
 }
 
-/** What an answer says of the states, without identifiers, which differ with the order. */
+/** The states in a response, without identifiers, which differ with the order. */
 const brief = (status: number, body: Body, location: string | undefined): string =>
   JSON.stringify([
     status,

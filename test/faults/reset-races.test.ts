@@ -39,7 +39,7 @@ async function raceResets(kind: DatabaseKind): Promise<void> {
       const { body: payment } = await ask('POST', '/v1/payments', webPayment)
       const path = `/v1/payments/${payment.payment_id}`
       const page = new URL(payment._links.next_url.href).pathname
-      // What each may answer if it began before the reset, or after it.
+      // The possible statuses of each request, if it began before or after the reset.
       const steps: [possible: number[], step: () => ReturnType<typeof ask>][] = [
         [[201], () => ask('POST', '/v1/payments', webPayment)],
         [[200, 303, 404], () => ask('GET', page)],
@@ -61,7 +61,7 @@ async function raceResets(kind: DatabaseKind): Promise<void> {
       assert.equal(reset.status, 200)
       const before = sent
       await Promise.all(running)
-      // Those that began after the reset may have sent; what was there before is gone.
+      // Requests that began after the reset may have sent; the payment from before is gone.
       assert.equal((await ask('GET', path)).status, 404)
       assert.equal((await ask('GET', page)).status, 404)
       await ask('POST', '/control/reset')

@@ -47,7 +47,7 @@ export type MessageRow = {
   body: Body | null
 }
 
-/** A recorded request; `caused` are positions in the payment's events, and messages. */
+/** A recorded request. `caused` holds positions in the events of the payment, and messages. */
 type ExchangeRow = {
   exchange_id: string
   payment_id: string

@@ -12,7 +12,7 @@ import { createPostgresDatabase, withClient } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
-/** Runs the service at log level trace. Returns its output, its stored data, what `visit` returns and the canaries. */
+/** Runs the service at log level trace. Returns its output, its stored data, the result of `visit` and the canaries. */
 async function plantEverywhere(
   DATABASE_URL: string,
   look: () => Promise<string[]>,
@@ -44,7 +44,7 @@ async function plantEverywhere(
   }
 }
 
-/** By their paths below /console. */
+/** The text of pages by their paths below /console. */
 type Pages = Map<string, string>
 
 /** Every page of the console that links lead to. */
@@ -60,7 +60,7 @@ async function consolePages(baseUrl: string, key: string): Promise<Pages> {
     if (location !== undefined) left.push(location)
     for (const { attributes } of elements) {
       const url = new URL(attributes.href ?? '', root + path)
-      // Neither shows another page.
+      // Neither the hash nor `back` leads to another page.
       url.hash = ''
       url.searchParams.delete('back')
       if (url.href.startsWith(root)) left.push(url.href.slice(root.length))
@@ -93,7 +93,7 @@ const both = (first: Canaries, second: Canaries): Canaries => ({
   tokens: [...first.tokens, ...second.tokens],
 })
 
-/** The secrets that no database may hold. Tokens and signing keys must be shown again. */
+/** The secrets that no database may hold. Tokens and signing keys must be stored, to be shown again. */
 const unstorable = ({ cardNumbers, cvcs, apiKeys }: Canaries) => ({ cardNumbers, cvcs, apiKeys })
 
 test('No secret is in a log line, in the files of SQLite or on a page of the console', async () => {
@@ -148,7 +148,7 @@ test('No secret is in a log line or in a row of PostgreSQL, nor in the log line 
 const RECORDED = 'select * from exchanges'
 type Recorded = { body: string }
 
-/** No secret of any kind is in an exchange, not even those that other tables must hold. */
+/** No exchange may have a secret of any kind, not even secrets that other tables must hold. */
 function assertRecorded(exchanges: Recorded[], canaries: Canaries): void {
   const operations = ['createPayment', 'authorisePayment', 'createWebhook', 'chooseScenario']
   const text = JSON.stringify(exchanges)
@@ -157,7 +157,6 @@ function assertRecorded(exchanges: Recorded[], canaries: Canaries): void {
   assert.deepEqual(findCanaries([text, JSON.stringify(whole)], canaries), [])
 }
 
-/** All rows of all tables, as text. */
 const rowsOf = (url: string): Promise<string[]> =>
   withClient(url, async client => {
     const { rows: tables } = await client.query<{ name: string }>(

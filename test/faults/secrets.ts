@@ -25,7 +25,7 @@ export async function plant(baseUrl: string, key: string) {
   const token = tokenOf(web)
   const card = { card_number: CARD, cardholder_name: 'A Payer', cvc: CVC, expiry_date: '09/39' }
   const wrongKey = `${key.slice(0, -4)}0000`
-  // Nothing listens there. The failed attempts are logged, and must not show the signing key.
+  // Nothing listens at this port. The failed attempts are logged, and must not show the signing key.
   const webhook = await api.post('/v1/webhooks', { callback_url: 'http://localhost:9/hook' })
   const lost = await api.post('/v1/webhooks', {
     callback_url: 'https://nobody.example.org/',
@@ -149,7 +149,7 @@ export function findCanaries(texts: string[], canaries: Record<string, string[]>
   })
 }
 
-/** Not within a longer number, an identifier or a time, and no number of JSON: a log has the number of its process. */
+/** Not in a longer number, an identifier or a time, and no JSON number: a log has the number of its process. */
 const alone = (digits: string): RegExp => new RegExp(`(?<![\\w.:-])${digits}(?![\\w.-])`)
 
 /** Replaces arrays of bytes by their text. */

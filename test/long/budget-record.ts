@@ -9,13 +9,13 @@ import { tempDatabase, tempFolder } from '../support/folders.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Job } from './run.ts'
 
-/** What one account can do to the record, and what the others notice. */
+/** Attacks of one account on the record, and their effect on the others. */
 export const job: Job = {
   title: 'a full volume, a full record, and waits over it (SQLite)',
   run: ({ scale }) =>
     runAttacks({
       'full volume': fillVolume(Math.max(5, Math.ceil(60 * scale))),
-      // Different ones: equal requests share one look.
+      // Each page is different, because equal requests share one look.
       '50 pages of a full record at once': ofFullRecord(at =>
         all(at, 50, nth => `/control/requests?limit=${500 - nth}`),
       ),
@@ -24,12 +24,12 @@ export const job: Job = {
     }),
 }
 
-/** A response with 64 KB of headers, less what Node adds. */
+/** 64 KB of headers in a response, less the headers that Node adds. */
 const LARGE_HEADERS = Object.fromEntries(
   Array.from({ length: 20 }, (_, i) => [`X-Large-${i}`, 'v '.repeat(1_600)]),
 )
 
-/** Sends by hand as fast as it can to a receiver with large headers, on a volume of 300 MB, while others pay. */
+/** Sends by hand as fast as possible to a receiver with large headers, on a volume of 300 MB, while others pay. */
 function fillVolume(seconds: number): Attack {
   const folder = tempFolder()
   const mount = `mount -t tmpfs -o size=300m tmpfs ${folder} && exec "$@"`
@@ -81,7 +81,7 @@ function fillVolume(seconds: number): Attack {
 const LARGE = 'v'.repeat(8_000)
 const ROWS = 10_000
 
-/** 10,000 requests with as much as is kept of each, written to the file beside the service. */
+/** Writes 10,000 requests of the largest kept size to the file beside the service. */
 async function fillRecord(database: string): Promise<void> {
   const file = new DatabaseSync(database.replace('sqlite:', ''))
   file.exec('pragma busy_timeout = 5000')
@@ -128,10 +128,10 @@ async function all({ service, api }: Attacked, count: number, path: (nth: number
 
 const READS = 100
 
-/** Reads of another account with 50 waits of one account over 9,000 rows, and without, in turn. */
+/** Reads of another account, in turn with and without 50 waits of one account over 9,000 rows. */
 async function waitIdly({ service, api, other }: Attacked): Promise<string> {
   const { payment_id } = await other.createPayment()
-  // A mean, in steady steps: waits that look together leave gaps, in which a burst of reads would find its way.
+  // A mean, in steady steps: waits that look together leave gaps, in which a burst of reads would fit.
   const mean = async () => {
     let sum = 0
     for (let i = 0; i < READS; i++) {

@@ -17,7 +17,7 @@ import { createPostgresDatabase } from '../support/postgres.ts'
 import { open } from '../support/raw-http.ts'
 import type { Job, JobOptions } from './run.ts'
 
-/** Megabytes, and milliseconds that `/healthz` may take. */
+/** Megabytes of memory, and milliseconds that `/healthz` may take. */
 const bars: Attack['bars'] = { memory: 600, silence: 500 }
 
 const UNRECORDED = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'false' }
@@ -38,7 +38,7 @@ type Searching = (attacked: Attacked, count: number) => Promise<Outcomes>
 const reading: Searching = async ({ service, api }, count) =>
   (await storm(service, api, { path: '/v1/payments', count, connections: 200 })).outcomes
 
-/** Reads nothing for ten seconds, and then how each response begins. */
+/** Reads nothing for ten seconds, and then the beginning of each response. */
 const unread: Searching = async ({ service, api }, count) => {
   const outcomes: Outcomes = {}
   const opening = Array.from({ length: count }, () => open(service.baseUrl))
@@ -59,7 +59,7 @@ const largePayments = {
   fill: ({ api }: Attacked) => createLargePayments(api, 500),
 }
 
-/** Every search is answered whole, with 200 or 503, and others notice little. */
+/** Every search is answered completely, with 200 or 503, and other accounts notice little. */
 function searches(name: string, search: Searching, { scale }: JobOptions): Attacks {
   const run = async (at: Attacked) => {
     const outcomes = await search(at, Math.ceil(900 * scale))
@@ -73,7 +73,7 @@ function searches(name: string, search: Searching, { scale }: JobOptions): Attac
   }
 }
 
-/** While the server is away a search may be 500, and none is cut. Afterwards all is as before. */
+/** While the server is away a search may be 500, but none is cut. Afterwards all is as before. */
 function killedMeanwhile({ scale }: JobOptions): Attack {
   let server: CrashablePostgres | undefined
   return {

@@ -64,7 +64,7 @@ async function failOver(options: JobOptions): Promise<string> {
   }
 }
 
-/** Connections of the pooler to the server, for the twenty of two instances. */
+/** Connections of the pooler to the server, for the twenty connections of two instances. */
 const CONNECTIONS = 4
 
 async function crashPooler(options: JobOptions): Promise<string> {
@@ -88,7 +88,7 @@ async function crashPooler(options: JobOptions): Promise<string> {
   }
 }
 
-/** What is done to the record of requests, and undone before the next. */
+/** Statements that damage the record of requests. `undo` runs before the next damage. */
 const DAMAGE: { damage: string; undo?: string }[] = [
   { damage: 'update exchanges set body = substr(body, 1, length(body) / 2)' },
   { damage: 'update exchanges set body = randomblob(500)' },

@@ -1,4 +1,4 @@
-/** What `npm test` does with one seed or one choice, with many others. */
+/** Repeats tests of `npm test` with many other seeds and choices. */
 import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ import { runRaces } from '../faults/race.ts'
 import { databaseKinds, startService } from '../support/service.ts'
 import type { Jobs } from './run.ts'
 
-/** Commands, and rounds of races, after which the services begin on empty databases. */
+/** Commands and rounds of races after which the services begin again on empty databases. */
 const AT_ONCE = { commands: 50_000, rounds: 1_000 }
 /** More seeds than one exploration uses. */
 const SEEDS_AT_ONCE = 10_000

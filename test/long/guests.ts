@@ -1,4 +1,4 @@
-/** The packed library with what its users have: the runners of the examples, tools that replace timers, older versions of Node. */
+/** The packed library with tools of its users: runners of the examples, fake timers, older versions of Node. */
 import { execFile } from 'node:child_process'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,12 +14,12 @@ const EXAMPLES = join(import.meta.dirname, '../../examples/javascript')
 
 const TOOLS = ['vitest@5', 'jest@30', '@playwright/test@1', 'typescript@6', 'sinon@21']
 const TYPES_ONLY = ['@types/node@24', 'testcontainers', 'cypress']
-/** On each the library connects to a service. */
+/** The library must connect to a service on each of these. */
 const NODES = ['20.19.5', '22.20.0', '24.18.1']
-/** The oldest on which it starts one. */
+/** The oldest version on which the library starts a service. */
 const STARTING_NODE = '24.18.1'
 
-/** What each script does once its tool is in place. */
+/** The part that each script runs once its tool is in place. */
 const USE = `
   const account = await farthing.account()
   const receiver = await account.receive()
@@ -34,7 +34,7 @@ const USE = `
   await account.end()
   await farthing.stop()`
 
-/** Beside tools in the test's own thread. */
+/** Scripts whose tools run in the test's own thread. */
 const scripts: Record<string, string> = {
   'sinon.mjs': `
     import sinon from 'sinon'
@@ -53,7 +53,7 @@ const scripts: Record<string, string> = {
     await farthing.stop()`,
 }
 
-/** As a module and as CommonJS. */
+/** The script as a module and as CommonJS. */
 const both = (name: string, call: string) => ({
   [`${name}.mjs`]: `import { ${call} } from 'farthing/testing'
     const farthing = await ${call}()

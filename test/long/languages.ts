@@ -1,4 +1,4 @@
-/** The examples in other languages on every bad day: what is missing, and what fails in the middle of a test. */
+/** The examples in other languages under all faults of bad-days.ts. */
 import assert from 'node:assert/strict'
 import { badDays, moreBadDays } from '../support/bad-days.ts'
 import { isMissing, languages } from '../support/languages.ts'

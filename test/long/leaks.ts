@@ -10,7 +10,7 @@ import type { Job } from './run.ts'
 // Only contexts that are made after the flag was set have the function.
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
-// The service's thread must collect everything too, or garbage would count as growth.
+// The service's thread must collect all garbage too, or garbage would count as growth.
 setFlagsFromString('--gc-global')
 
 const MOST_GROWTH = 10 * 1024 * 1024
@@ -21,7 +21,7 @@ const TRIES = 25
 
 type Footprint = Awaited<ReturnType<typeof footprint>>
 
-/** Bytes, file descriptors, and how many there are of each kind of resource. */
+/** Bytes of memory, file descriptors, and the number of resources of each kind. */
 async function footprint() {
   await pause(200)
   collectGarbage()
@@ -40,8 +40,8 @@ const countKinds = (resources: string[]): Record<string, number> =>
   )
 
 /**
- * How much more there is at the end than at the beginning, on the line that fits best: memory that the allocator takes
- * and returns moves a single look by 10 MB.
+ * The growth from the beginning to the end on the line that fits best: memory that the allocator takes and returns
+ * moves a single look by 10 MB.
  */
 function growth(looks: number[]): number {
   const middle = (looks.length - 1) / 2
@@ -50,7 +50,6 @@ function growth(looks: number[]): number {
   return slope * (looks.length - 1)
 }
 
-/** The descriptors and resources of which there are more than before. */
 const moreOf = (early: Footprint, late: Footprint): string[] => [
   ...(late.descriptors > early.descriptors ? ['descriptors'] : []),
   ...Object.entries(late.resources)
@@ -58,7 +57,7 @@ const moreOf = (early: Footprint, late: Footprint): string[] => [
     .map(([kind]) => kind),
 ]
 
-/** Looks after each tenth. After the first everything has its usual size. */
+/** Looks after each tenth of the work. After the first tenth all has its usual size. */
 async function repeat(name: string, times: number, work: () => Promise<unknown>): Promise<string> {
   for (let i = 0; i < WARM_UP; i++) await work()
   const looks: Footprint[] = []

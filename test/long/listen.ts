@@ -12,7 +12,7 @@ export const job: Job = {
   async run({ scale }) {
     const many = Math.ceil(1_000 * scale)
     const busy = await listenThroughBalancer({ count: many, clients: 2 })
-    // Each message comes shortly before or after the end of a request that waited for it.
+    // Each message comes shortly before or after the end of a request that waits for it.
     let rounds = 0
     const pause = () => sleep(14_600 + 200 * (rounds++ % 5))
     const few = Math.ceil(10 * scale)

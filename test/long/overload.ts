@@ -12,7 +12,7 @@ import type { Job } from './run.ts'
 
 const CONNECTIONS = 5_000
 
-/** Sends creates at 1.5 times the service's capacity, as long as a connection is free. */
+/** Sends creates at 1.5 times the service's capacity while a connection is free. */
 export const job: Job = {
   title: 'creates at 150% of capacity, open loop',
   async run({ scale }) {
@@ -47,7 +47,7 @@ async function overload(url: string, seconds: number): Promise<string> {
   }
 }
 
-/** Creates by which the capacity is measured: those of some seconds. */
+/** Creates with which the capacity is measured: they take some seconds. */
 const MEASURED = 5_000
 const RECOVERY_CREATES = 20
 

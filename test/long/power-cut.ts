@@ -62,7 +62,7 @@ async function cutProgram(folder: string, synchronous: string, images: number, r
   })
 }
 
-/** From an empty folder until the process ends. */
+/** Traces the service from an empty folder to the end of its process. */
 async function cutService(folder: string, images: number, random: Random): Promise<CutReport> {
   const path = join(folder, 'farthing.db')
   const trace = join(folder, 'service.trace')

@@ -1,4 +1,4 @@
-/** Restarts two instances behind nginx with examples/nginx.conf, and looks for requests that got no answer. */
+/** Restarts two instances behind nginx with examples/nginx.conf. Every request must get an answer. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import type { Job } from './run.ts'
 const CLIENTS = 16
 const EXAMPLE = join(import.meta.dirname, '../../examples/nginx.conf')
 
-/** Listens on the first port, before instances on the others. */
+/** The first port is for nginx, the others are the ports of the instances. */
 async function startNginx([port, ...instances]: number[]): Promise<ChildProcess> {
   const folder = tempFolder()
   const [first, second] = instances

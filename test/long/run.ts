@@ -1,7 +1,7 @@
 /**
- * `npm run test:long` runs all jobs, `npm run test:long -- model races` the named ones. `--seed 7` repeats
- * a run, `--scale 0.01` runs a hundredth. A job is a file of this folder that exports `job`, or one of several `jobs`.
- * Each run prints what it did: see docs/notes/reliability.md.
+ * `npm run test:long` runs all jobs, `npm run test:long -- model races` these two. `--seed 7` repeats a run, `--scale
+ * 0.01` runs a hundredth. A job is a file of this folder that exports `job`, or one of several `jobs`. Each run prints
+ * its work: see docs/notes/reliability.md.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../support/global-setup.ts'
 
 export type JobOptions = {
-  /** The seed of all random choices. */
   seed: number
   /** Multiplies the usual size of the run. */
   scale: number
@@ -19,7 +18,7 @@ export type JobOptions = {
 export type Job = {
   /** A few words for the table. */
   title: string
-  /** Returns what was run and how often; throws if it found a fault. PostgreSQL is running meanwhile. */
+  /** Returns the work done, with numbers; throws if it found a fault. PostgreSQL is running meanwhile. */
   run(options: JobOptions): Promise<string>
 }
 
@@ -27,7 +26,7 @@ export type Jobs = Record<string, Job>
 
 const FOLDER = new URL('./', import.meta.url)
 
-/** Files with several jobs. The others are loaded when their job is run: some set options of the whole process. */
+/** Files with several jobs. Other files are loaded when their job runs: some set options of the whole process. */
 const SEVERAL = ['crashes', 'generated']
 
 async function findJobs(): Promise<Map<string, () => Promise<Job>>> {

@@ -7,7 +7,7 @@ import { signIn } from '../support/console.ts'
 import { createLargePayments } from '../support/large-payments.ts'
 import type { Job } from './run.ts'
 
-/** Megabytes, and milliseconds that a request of another account may take. */
+/** Megabytes of memory, and milliseconds that a request of another account may take. */
 const MEMORY = 600
 const REQUEST = 500
 const bars: Attack['bars'] = { memory: MEMORY, stranger: REQUEST, create: REQUEST }
@@ -27,7 +27,7 @@ export const job: Job = {
 
 const attacks = (scale: number): Record<string, Attack> => ({
   'text searches whose clients leave': {
-    // Of a hundred requests of another account one may take longer.
+    // One of a hundred requests of another account may take longer.
     bars: { memory: MEMORY, p99: REQUEST },
     fill: ({ api }) => createLargePayments(api, 1_900 * scale),
     async run(at) {
@@ -74,7 +74,6 @@ const attacks = (scale: number): Record<string, Attack> => ({
   },
 })
 
-/** One after another. */
 async function storms({ service, api }: Attacked, ...loads: Storm[]): Promise<string> {
   const said: string[] = []
   for (const load of loads) said.push((await storm(service, api, load)).said)
@@ -96,7 +95,7 @@ async function fillTimeline({ service, api }: Attacked): Promise<void> {
   await setTimeout(3_000) // until the record is written
 }
 
-/** Creates at once, with a hundred plans of 4 KB that match and skip them all, and without. */
+/** Many creates at once, with and without a hundred plans of 4 KB that match but skip them all. */
 async function planning(at: Attacked, count: number): Promise<string> {
   const metadata = Object.fromEntries(
     Array.from({ length: 15 }, (_, i) => [`${i}`.padEnd(30, 'k'), 'v'.repeat(100)]),

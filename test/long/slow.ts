@@ -1,7 +1,7 @@
 /**
- * Runs the whole suite as on slow machines, and with timers that fire sooner and later: no test may depend on how much
- * happens before a timer fires. `npm run test:long -- slow` makes five runs of each kind. `node test/long/slow.ts LOG
- * [RUNS [KIND ...]]` makes as many of these kinds, and writes a line for each to the file too.
+ * Runs the whole suite as on slow machines, and with timers that fire sooner and later: no test may depend on the work
+ * before a timer fires. `npm run test:long -- slow` makes five runs of each kind. `node test/long/slow.ts LOG [RUNS
+ * [KIND ...]]` makes as many of these kinds, and writes a line for each to the file LOG too.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { isStopped, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
-/** Milliseconds that all processes of a run are continued and stopped in turn: a quarter of the speed. */
+/** Milliseconds for which all processes of a run are continued and stopped in turn: a quarter of the speed. */
 const CONTINUED = 10
 const STOPPED = 30
 /** Milliseconds between looks for new processes. */
@@ -36,7 +36,7 @@ export const job: Job = {
   },
 }
 
-/** Resolves to whether all were green. */
+/** Resolves to whether all runs were green. */
 async function runAll(runs: number, names: string[], note: (line: string) => void) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-slow-'))
   let green = true
@@ -57,13 +57,13 @@ async function runAll(runs: number, names: string[], note: (line: string) => voi
   return green
 }
 
-/** With a PostgreSQL of its own, which is slowed too. Resolves to the exit code. */
+/** The suite has a PostgreSQL of its own, which is slowed too. Resolves to the exit code. */
 async function runSuite({ wrapper = [], env = {}, isSlowed = false }: Kind, output: string) {
   const { NODE_TEST_CONTEXT: _, ...own } = process.env
   for (const name of Object.keys(own)) if (name.startsWith('FARTHING_TEST_')) delete own[name]
   const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'test/run.ts']
   const log = openSync(output, 'w')
-  // As npm does: tests run `node`.
+  // As npm does, because tests run `node`.
   const PATH = [dirname(process.execPath), own.PATH].join(delimiter)
   const suite = spawn(program, args, { env: { ...own, ...env, PATH }, stdio: ['ignore', log, log] })
   const ended = once(suite, 'close')
@@ -73,15 +73,15 @@ async function runSuite({ wrapper = [], env = {}, isSlowed = false }: Kind, outp
   return code
 }
 
-/** The names below the last heading: the runner lists there what failed. */
+/** The names below the last heading, where the runner lists the failed tests. */
 const failedTests = (text: string): string[] =>
   [...(text.split('✖ failing tests:')[1] ?? '').matchAll(/^✖ (.+?)(?: \([\d.]+ms\))?$/gm)].map(
     ([, name = '']) => name,
   )
 
 /**
- * Stops and continues the process and all that descend from it, in turns. One that a test has stopped itself is left alone:
- * the processes that could stop one are stopped first and continued last.
+ * Stops and continues the process and all its descendants, in turns. A process that a test has stopped is left alone:
+ * processes that could stop another are stopped first and continued last.
  */
 function slow(suite: ChildProcess): void {
   let all: number[] = []

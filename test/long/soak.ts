@@ -94,7 +94,7 @@ async function sample(service: FarthingProcess, path: string): Promise<Sample> {
   }
 }
 
-/** The medians of the first and the last quarter of the rounds, against outliers. */
+/** The medians of the first and the last quarter of the rounds, to ignore outliers. */
 function medians(samples: Sample[], measure: (sample: Sample) => number): [number, number] {
   const median = (some: Sample[]) =>
     some.map(measure).sort((a, b) => a - b)[some.length >> 1] ?? Number.NaN

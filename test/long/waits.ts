@@ -7,11 +7,11 @@ import { createLargePayments } from '../support/large-payments.ts'
 import { cpuSeconds } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
-/** Milliseconds that a payment of an account waits for its listeners, and that a read of another account may take. */
+/** Milliseconds that a payment waits for the listeners of its account, and that a read of another account may take. */
 const LONGEST_DELIVERY = 8_000
 const LONGEST_READ = 500
 
-/** What one account can do with listeners and waits, and what another one notices. */
+/** Attacks of one account with listeners and waits, and their effect on another account. */
 export const job: Job = {
   title: 'listeners that never answer, and waits over many payments, on both databases',
   run: ({ scale }) =>
@@ -33,7 +33,7 @@ const cancelled = async (at: Attacked, api: Attacked['api'], count: number): Pro
   return storm(at.service, api, { method: 'POST', path, count, connections: count })
 }
 
-/** So many listeners take each attempt and answer none, while payments are cancelled at once. */
+/** `listeners` listeners take each attempt and answer none, while payments are cancelled at once. */
 function silent(listeners: number, rounds: number[]): Attack {
   const ids: string[] = []
   return {
@@ -67,7 +67,7 @@ function silent(listeners: number, rounds: number[]): Attack {
   }
 }
 
-/** Cancels payments of the other account until the result is called, which returns the longest time in milliseconds. */
+/** Cancels payments of the other account until the result is called, which returns the longest time in ms. */
 function cancelOften(at: Attacked): () => Promise<number> {
   let isOver = false
   let most = 0
@@ -82,7 +82,7 @@ function cancelOften(at: Attacked): () => Promise<number> {
   }
 }
 
-/** Lists, waits and many lists at once over payments of almost 10 KB. */
+/** Lists, waits, and many lists at once over payments of almost 10 KB. */
 const finding = (payments: number): Attack => ({
   bars: { stranger: LONGEST_READ },
   fill: ({ api }) => createLargePayments(api, payments),

@@ -12,11 +12,10 @@ export async function createAgreement(api: Client, fields: Fields = {}): Promise
   return answer.body
 }
 
-/** Creates a web payment that sets the agreement up when it is paid. */
 export const setUpPayment = (api: Client, { agreement_id }: Body, fields: Fields = {}) =>
   api.createPayment({ set_up_agreement: agreement_id, ...fields })
 
-/** An agreement made active by a payment on the hosted pages. */
+/** Creates an agreement, and makes it active with a payment on the hosted pages. */
 export async function activeAgreement(api: Client, setUpFields: Fields = {}): Promise<Body> {
   const agreement = await createAgreement(api)
   await payOnPages(api, await setUpPayment(api, agreement, setUpFields))

@@ -13,14 +13,14 @@ const web = {
 
 export type Application = ReturnType<typeof createApplication>
 
-/** Its receiver checks signatures, and reads the payment of each message before it answers. */
+/** The receiver of the application checks signatures, and reads the payment of each message before it answers. */
 export function createApplication({ clock }: Pick<Service, 'clock'>, account: Account) {
   let [agreement, payment_id, key, isDeaf] = ['', '', '', false]
   const answers: number[] = []
   let receiver: Receiver | undefined
-  /** The messages that it takes once. */
+  /** The messages that the receiver has. Undefined: it takes a message again. */
   let seen: Set<string> | undefined
-  /** A tenth of a second each, as production takes fewer than 15 in a second. */
+  /** Each request takes a tenth of a second, because production takes fewer than 15 in a second. */
   const send = (method: string, path: string, body?: object) => {
     clock.advance(100)
     return account.send(method, path, body)
@@ -58,7 +58,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     response.writeHead(status).end()
   }
   return {
-    /** What is there before the line: what happened before in each account of its behaviour, an agreement, a receiver. */
+    /** Makes the state in which the line is read: an account with a past, an agreement, a receiver. */
     async prepare(name: string) {
       if (/recurring|agreement/.test(name)) {
         agreement = (await post('/v1/agreements', { reference: 'R', description: 'D' }))
@@ -76,7 +76,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       await pay()
       await account.settled()
     },
-    /** What it does, by the end of a line. */
+    /** The work of the application, by the end of the line that describes it. */
     acts: {
       'create a payment': () => create().catch(() => {}),
       'create a payment, send a user to next_url and read the payment': async () => {
@@ -122,7 +122,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       },
       'let a user pay, and move the clock by a minute': async () => {
         await pay()
-        await account.settled().catch(() => {}) // one comes later
+        await account.settled().catch(() => {}) // one message comes later
         await account.clock.advance('1m')
         await account.settled()
       },
@@ -136,11 +136,10 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     plan: (plan: object) => account.send('POST', '/control/plans', plan),
     agreement: () => agreement,
     answer: (status: number) => answers.push(status),
-    /** From now on the receiver refuses a message that it has. */
+    /** From now on the receiver answers 409 to a message that it has. */
     refuseAgain() {
       seen = new Set()
     },
-    /** From now on the receiver answers and reads nothing. */
     ignore() {
       isDeaf = true
     },

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Answer } from './client.ts'
 
-/** The name of the wrong field or header, as in the error body. */
 type At = { field?: string; header?: string }
 
 /** Checks that the answer is this error and that its body has no other keys. */

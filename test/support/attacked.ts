@@ -1,4 +1,4 @@
-/** What one account does to a service on purpose, and what another one notices. */
+/** Attacks of one account on a service, and measurements of the service for another account. */
 import assert from 'node:assert/strict'
 import { type Client, createClient } from './client.ts'
 import { tempDatabase } from './folders.ts'
@@ -9,28 +9,27 @@ import { type FarthingProcess, startProcess } from './process.ts'
 const FARTHING_API_KEY = 'key-of-the-watched-account'
 const ATTACKER = 'key-of-the-attacking-account'
 
-/** `api` is of the account that attacks, `other` of the one that is watched. */
+/** `api` is the client of the attacking account, `other` that of the watched account. */
 export type Attacked = { service: FarthingProcess; api: Client; other: Client }
 
 export type Attack = {
-  /** Its DATABASE_URL; a new SQLite file if undefined. */
+  /** The DATABASE_URL of the service; a new SQLite file if undefined. */
   url?: () => Promise<string> | string
   env?: Record<string, string>
   wrapper?: string[]
-  /** What is there before the watch begins. */
+  /** Makes data before the watch begins. */
   fill?: (attacked: Attacked) => Promise<unknown>
-  /** Returns what came of it, and throws if it is not what should. */
+  /** Returns a sentence on the result. Throws if the result is wrong. */
   run: (attacked: Attacked) => Promise<string>
   end?: () => Promise<unknown>
-  /** The watch creates payments too. */
   creates?: boolean
-  /** The most that the watch may see. */
+  /** The largest values that the watch may measure. */
   bars: Partial<Record<'silence' | 'stranger' | 'create' | 'p99' | 'memory', number>>
-  /** Not every request of the watch is answered. */
+  /** Requests of the watch may fail. */
   mayFail?: true
 }
 
-/** Returns what was seen, and whether all bars held. */
+/** Returns a line with the measurements, and whether they keep all bars. */
 async function watch(attack: Attack) {
   const { url = tempDatabase, fill, end, creates = false, bars, mayFail = false } = attack
   const accounts = { FARTHING_API_KEY, FARTHING_API_KEYS: `attacker=${ATTACKER}` }
@@ -62,13 +61,12 @@ const sentence = ({ silence, stranger, create, p99, memory, failed }: Probed): s
 
 export type Attacks = Record<string, Attack>
 
-/** The same attack on each database. */
 export const onBoth = (name: string, attack: Attack): Attacks => ({
   [name]: attack,
   [`${name}, on PostgreSQL`]: { ...attack, url: () => createPostgresDatabase() },
 })
 
-/** Runs attacks one after another and prints what each did. Throws with those that did not hold their bars. */
+/** Runs attacks one after another and prints a line about each. Throws with the lines of all that broke a bar. */
 export async function runAttacks(attacks: Attacks): Promise<string> {
   const lines: string[] = []
   const faults: string[] = []

@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { atRest } from './browser.ts'
 
-/** In ASCII, which costs Chromium half of the time that it takes to hand on other text. */
+/** In ASCII: Chromium takes twice as long to hand on other text. */
 const source = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
   'utf8',

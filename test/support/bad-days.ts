@@ -1,4 +1,4 @@
-/** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
+/** Faults around the tests of an example. The tests must fail, say why, and leave no process and no account. */
 import assert from 'node:assert/strict'
 import { sendUnchecked } from './client.ts'
 import { changedCopyOf, copyOf, type Language, run } from './languages.ts'
@@ -29,7 +29,6 @@ async function failsWith(
   assert.equal(processesAreLeft, false)
 }
 
-/** The text of the error in the response. */
 async function descriptionOf(settings: Settings, path: string, body: object): Promise<string> {
   const { FARTHING_URL, FARTHING_API_KEY: key } = settings
   const refused = await sendUnchecked(FARTHING_URL + path, { key, method: 'POST', json: body })
@@ -44,7 +43,7 @@ async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY: key }: Settings
 
 type BadDay = (language: Language) => Promise<void>
 
-/** In every run of the tests: a start that fails at once, and a request that fails in the middle of a test. */
+/** The faults of every run of the tests: a start that fails at once, and a request that fails in a test. */
 export const badDays = {
   async 'no program'(language) {
     const env = { FARTHING: '/nowhere/farthing' }
@@ -64,7 +63,7 @@ export const badDays = {
   },
 } satisfies Record<string, BadDay>
 
-/** The rest, in the long job `languages`. */
+/** The other faults, in the long job `languages`. */
 export const moreBadDays = {
   async 'no Farthing at the address'(language) {
     const port = await freePort()

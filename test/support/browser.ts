@@ -53,7 +53,6 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 let users = 0
-/** The windows that are kept, by their options. */
 const windows = new Map<string, Promise<Visitor>>()
 
 /**
@@ -76,7 +75,7 @@ export function shareBrowser(): () => Browser {
   return () => browser
 }
 
-/** After a hook that failed the runner calls no other, so the services of the tests would keep the process for ever. */
+/** If a hook fails, the runner calls no other, and the services of the tests would keep the process for ever. */
 function endProcess({ message }: Error): never {
   process.stderr.write(`${message}\n`)
   process.exit(1)
@@ -98,7 +97,6 @@ const STATUS_LINE = /^Failed to load resource: the server responded with a statu
 /** Milliseconds that one step of a visitor may take on a busy machine. */
 const LONGEST_STEP = 60_000
 
-/** Opens a new window, calls `use` and closes the window. */
 export async function visit<T>(
   browser: Browser,
   options: BrowserContextOptions,
@@ -138,7 +136,7 @@ export function visitInOneWindow(
   }
 }
 
-/** What Playwright gives to a window. */
+/** The size that Playwright gives to a window. */
 const USUAL_SIZE = { width: 1280, height: 720 }
 
 /** Opens a window that stays open until its context or the browser is closed. */
@@ -183,7 +181,7 @@ export const atRest = (page: Page): Promise<void> =>
     observer.disconnect()
   })()`)
 
-/** The value of an expression in the page, once the page is at rest. Tests look at pages with it. */
+/** The value of an expression in the page, once the page is at rest. */
 export async function look<T>(page: Page, expression: string): Promise<T> {
   await atRest(page)
   return page.evaluate<T>(expression)
@@ -199,7 +197,7 @@ export function bringSession(context: BrowserContext, url: string, cookie = ''):
   return context.addCookies([{ name, value, url }])
 }
 
-/** Signs in to a window, whose page must complain of nothing. */
+/** Signs in to a window. Fails if the page complains. */
 export async function useAs(
   baseUrl: string,
   session: string,
@@ -211,7 +209,7 @@ export async function useAs(
   assert.deepEqual(visitor.complaints, [])
 }
 
-/** The computed value of a CSS property. `part` is a pseudo-element such as `::before`. */
+/** `part` is a pseudo-element such as `::before`. */
 export const styleOf = (page: Page, selector: string, property: string, part = '') =>
   look<string>(
     page,
@@ -222,11 +220,11 @@ export const styleOf = (page: Page, selector: string, property: string, part = '
 export const focusOf = (page: Page): Promise<string> =>
   look(page, 'document.activeElement.id || document.activeElement.tagName')
 
-/** The width in pixels that can only be reached by scrolling the page sideways. */
+/** The pixels of the page that can only be reached by scrolling sideways. */
 export const hiddenWidth = (page: Page): Promise<number> =>
   look(page, 'document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
-/** Where an element is, in pixels of the page's window. */
+/** In pixels of the page's window. */
 export const boxOf = (
   page: Page,
   selector: string,

@@ -32,14 +32,13 @@ export async function checkAccountsOf(service: string) {
       }
       response.writeHead(answer.statusCode ?? 0, answer.headers).end(body)
     } catch {
-      request.socket.resetAndDestroy() // as a plan did with the connection to the service
+      request.socket.resetAndDestroy() // a plan has reset the connection to the service
     }
   })
   const checked = {
     url: `http://127.0.0.1:${await listen(server)}`,
-    /** The number of accounts that have ended. */
     ended: 0,
-    /** What their checks found with the levels fail and warn. */
+    /** The findings of the checks with the levels fail and warn. */
     broken: [] as string[],
     close: () => server.close(),
   }

@@ -13,7 +13,6 @@ import { mistakesWith } from './signature-mistakes.ts'
 import { history, type Subscriber, subscribe } from './subscriber.ts'
 import { holdWork } from './time.ts'
 
-/** The keys that a receiver may use: its own, and that of another webhook. */
 export type Keys = { own: string; other: string }
 
 type Expected = (body: string, keys: Keys) => string
@@ -23,7 +22,7 @@ export const hex = (body: string | Buffer, key: string): string =>
 
 export const right: Expected = (body, { own }) => hex(body, own)
 
-/** The signature that a receiver expects that makes the mistake of this cause. */
+/** The signature that a receiver expects if it makes the mistake with this cause. */
 export const mistaken =
   (cause: string): Expected =>
   (body, { own, other }) => {
@@ -32,7 +31,7 @@ export const mistaken =
     return mistake?.computed ?? ''
   }
 
-/** `accepts` decides; a refusal is a 401. */
+/** A receiver that answers 200 or 401, as `accepts` decides. */
 export const deciding = (accepts: (request: Received) => boolean): Behaviour => ({
   plain: true,
   onRequest: ({ request, response }) => response.writeHead(accepts(request) ? 200 : 401).end(),
@@ -40,10 +39,10 @@ export const deciding = (accepts: (request: Received) => boolean): Behaviour => 
 
 export const signatureIn = ({ headers }: Received): string => String(headers['pay-signature'] ?? '')
 
-/** What libraries and encodings print differently. */
+/** Characters that libraries and encodings print differently. */
 const DESCRIPTION = "Crème & £5 / 'x' +1"
 
-/** A message to a receiver, in an account of its own that has one more webhook. */
+/** Sends a message to a receiver, in an account of its own that has one more webhook. */
 export async function refusedMessage(
   service: SharedService,
   t: TestContext,
@@ -76,7 +75,7 @@ export async function askedAbout(service: SharedService, api: Client, id: string
   return body
 }
 
-/** Lets a second pass, so that the record has the order of what two instances do: a row has its time when it is written. */
+/** Lets a second pass, so that the work of two instances is in order: a row has the time of its writing. */
 export async function passSecond(service: Service): Promise<void> {
   await flush(service)
   service.clock.advance(1_000)

@@ -86,7 +86,7 @@ export function createClient(
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(fields).toString(),
       }),
-    /** Creates a payment, in web mode by default, and returns its body. */
+    /** In web mode by default. Returns the body. */
     async createPayment(fields: Fields = {}, headers: Record<string, string> = {}): Promise<Body> {
       const moded = 'authorisation_mode' in fields && fields.authorisation_mode !== 'web'
       const { return_url, ...plain } = webPayment
@@ -98,12 +98,11 @@ export function createClient(
   }
 }
 
-/** `sendUnchecked` takes these. */
 export type Sent = RequestOptions & { key?: string | undefined; method?: string; json?: unknown }
 
 /**
- * One request on a connection of its own, whose response may be none that /openapi.json describes. Rejects with
- * ECONNRESET when the connection is reset.
+ * Sends one request on a connection of its own, and checks nothing against /openapi.json. Rejects with ECONNRESET when
+ * the connection is reset.
  */
 export async function sendUnchecked(
   url: string,
@@ -118,7 +117,7 @@ export async function sendUnchecked(
   return withBody(await exchange(method, url, all, sent, false))
 }
 
-/** Creates a payment over a connection of `agent`. Resolves to the status, or to why there is none or it is not right. */
+/** Creates a payment over a connection of `agent`. Resolves to the status, or to the fault of the response. */
 export function createOnce(baseUrl: string, agent: http.Agent, key = ''): Promise<number | string> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const body = JSON.stringify(webPayment)
@@ -129,18 +128,18 @@ export function createOnce(baseUrl: string, agent: http.Agent, key = ''): Promis
   )
 }
 
-/** With the body parsed, if it is JSON. */
+/** Parses the body if it is JSON. */
 export function withBody(answer: Omit<Answer, 'body'>): Answer {
   const isJson = answer.headers.get('content-type')?.startsWith('application/json')
   return { ...answer, body: isJson && answer.text ? JSON.parse(answer.text) : undefined }
 }
 
-/** The service closes a connection that is idle for 30 seconds, so none is used again after 5: it might be closing. */
+/** After 5 idle seconds a connection is not used again: the service closes it after 30, and might be doing so. */
 const keptAlive = new http.Agent({ keepAlive: true, timeout: 5_000 })
 
 /**
- * One request and its response. Redirects are not followed. This takes half the CPU time of `fetch`, and
- * sends the same Content-Type and Content-Length.
+ * Sends one request and follows no redirect. This takes half the CPU time of `fetch`, and sends the same Content-Type
+ * and Content-Length.
  */
 export function exchange(
   method: string,
@@ -172,7 +171,6 @@ export function exchange(
   })
 }
 
-/** `raw` has names and values in turn. */
 function headersOf(raw: string[]): Headers {
   const headers = new Headers()
   for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] ?? '', raw[i + 1] ?? '')

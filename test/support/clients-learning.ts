@@ -1,4 +1,4 @@
-/** Clients that learn the outcome of payments in wrong ways or take recurring ones so, and next to them some that do not. */
+/** Clients that learn outcomes or take recurring payments in wrong ways, and some that do both rightly. */
 import assert from 'node:assert/strict'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/core/time.ts'
 import { activeAgreement, setUpPayment } from './agreements.ts'
@@ -11,18 +11,18 @@ const payUnread = async ({ pay, wait }: Keeper, count = 3, passed = 10 * MINUTE)
   await wait(passed)
 }
 
-/** So many outcomes that nobody has read when so much time has passed. */
+/** `count` outcomes that nobody has read after `passed` milliseconds. */
 const unread = (what: string, expected: string, count: number, passed = 10 * MINUTE) =>
   client(what, expected, keeper => payUnread(keeper, count, passed))
 
-/** The answer to the create is lost, and the user comes back to the page all the same. */
+/** The response to the create is lost, and the user still pays on the page. */
 async function payUnanswered({ plan, tryToCreate, control, end }: Keeper): Promise<void> {
   await plan({ on: 'createPayment', reset: true, when: 'after' })
   await tryToCreate()
   await end((await control('payments')).body.results[0])
 }
 
-/** A refund of a captured payment, and a function that reads it. */
+/** Refunds a captured payment. Returns a function that reads the refund. */
 async function refund({ api, captured }: Keeper): Promise<() => Promise<unknown>> {
   const { payment_id, amount } = await captured()
   const guarded = { amount: 100, refund_amount_available: amount }
@@ -33,7 +33,7 @@ async function refund({ api, captured }: Keeper): Promise<() => Promise<unknown>
 const FINAL = { scenario: 'declined', can_retry: false }
 const AGAIN = { scenario: 'declined', can_retry: true }
 
-/** A payment with the agreement that ends as the plan says, and is read. */
+/** Takes a payment with the agreement, which ends as the plan `as` says, and reads it. */
 async function chargeAndRead({ charge, plan, read, wait }: Keeper, agreement: Fields, as?: Fields) {
   if (as) await plan(as)
   await wait(MINUTE)
@@ -259,7 +259,7 @@ export const learning = [
     await chargeAndRead(keeper, few)
   }),
 
-  // As the documentation of GOV.UK Pay recommends.
+  // The way that the documentation of GOV.UK Pay recommends.
   client('a redirect and a read', '', async ({ payAndRead, wait }) => {
     await times(4, () => payAndRead())
     await wait(DAY)

@@ -22,7 +22,7 @@ const paying = (what: string, expected: string, fields: Fields) =>
     assert.equal((await authorise(keeper.api, await moto(keeper), fields)).status, 204)
   })
 
-/** So many requests as they would have been recorded: one each 60 milliseconds, which takes so many. */
+/** Rows of `count` requests that took `ms` milliseconds, of which one begins every 60 milliseconds. */
 const posts = (count: number, ms: number, operation = 'createPayment') =>
   Array.from({ length: count }, () => ({ operation, ms }))
 

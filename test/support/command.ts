@@ -4,7 +4,7 @@ import { runCommand } from '../../src/cli/commands.ts'
 import { writeProblems } from '../../src/cli/explain-error.ts'
 
 export type CommandOptions = {
-  /** Its whole environment. */
+  /** The whole environment of the command. */
   env?: Record<string, string>
   /** The arguments after `farthing`. */
   args: string[]
@@ -12,7 +12,7 @@ export type CommandOptions = {
 
 type Written = { stdout: string; stderr: string }
 
-/** What the command that is running writes. The test runner uses standard output too, so other writes pass. */
+/** The output of the running command. The test runner writes to standard output too: its writes pass. */
 const writing = new AsyncLocalStorage<Written>()
 for (const name of ['stdout', 'stderr'] as const) {
   const stream = process[name]
@@ -26,7 +26,7 @@ for (const name of ['stdout', 'stderr'] as const) {
   }
 }
 
-/** Runs `work`, which returns an exit code, and returns what it wrote too. An error is explained as `farthing` does. */
+/** Runs `work`, which returns an exit code, and returns its output too. An error is explained as `farthing` does. */
 export async function capture(work: () => Promise<number>) {
   const written: Written = { stdout: '', stderr: '' }
   const code = await writing.run(written, () =>

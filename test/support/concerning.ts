@@ -1,14 +1,14 @@
-/** Which tests concern a change, for `npm test -- --changed`. */
+/** Chooses the tests that concern a change, for `npm test -- --changed`. */
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** What more test files import concerns the complete run. */
+/** A file that more test files import than this concerns the complete run. */
 const MANY = 15
 
 /**
- * The tests of what a path does, as far as they take seconds. The first row that fits a path counts. A test file concerns
- * itself, and another file of the tests those that import it.
+ * The tests for a path, as far as they take seconds. The first row that fits a path counts. A test file stands for
+ * itself, and another file of the tests for the test files that import it.
  */
 export const CONCERNS: [path: string, tests: string][] = [
   ['src/core/', 'test/{domain/*,config,settings,log}.test.ts'],
@@ -52,7 +52,7 @@ export const CONCERNS: [path: string, tests: string][] = [
   ['', 'test/{documents,tidy}.test.ts'],
 ]
 
-/** The paths that differ from the commit at which this branch left main, with new ones, in the repository at `cwd`. */
+/** The paths of new files and of files that differ from where this branch left main, in the repository at `cwd`. */
 export function changedFiles(cwd = '.'): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -73,7 +73,6 @@ export function changedFiles(cwd = '.'): string[] {
   ]
 }
 
-/** The test files that concern the paths, sorted. */
 export function testsConcerning(paths: string[]): string[] {
   const every = globSync('test/**/*.test.ts')
   const found = new Set<string>()

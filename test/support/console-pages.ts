@@ -4,7 +4,7 @@ import type { Shelf } from './console-states.ts'
 import { ask } from './control.ts'
 import type { Service } from './service.ts'
 
-/** Returns a function from the path of a page to its address, where it has something to show. Control must be on. */
+/** Returns a function from the path of a page to an address at which the page has content. Control must be on. */
 export async function addressesOf(
   service: Service,
   api: Client,

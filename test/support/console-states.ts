@@ -1,4 +1,4 @@
-/** An account in which every page of requests, webhooks, messages and signatures has something to show. */
+/** An account that gives content to every page of requests, webhooks, messages and signatures. */
 import assert from 'node:assert/strict'
 import { type Body, type Client, webPayment } from './client.ts'
 import { cancelledPayment } from './journeys.ts'
@@ -34,7 +34,7 @@ export async function fillAccount(service: Service, api: Client) {
   const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
   const second = { callback_url: refusing.url, description: 'Archive', subscriptions }
   const archive = await register(second)
-  // Has the address of `ledger`.
+  // With the same address as `ledger`.
   await register({ callback_url: accepting.url, subscriptions })
   const tried: Record<string, Body> = {}
   for (const scenario of ['success', 'declined']) {
@@ -56,9 +56,9 @@ export async function fillAccount(service: Service, api: Client) {
   tick()
   await api.get('/v1/payments?referense=R-success&display_size=20')
   return {
-    /** Delivers. */
+    /** Its receiver accepts every message. */
     ledger,
-    /** Answers 401. */
+    /** Its receiver answers 401. */
     archive,
     paid: tried.success,
     declined: tried.declined,

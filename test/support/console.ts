@@ -21,7 +21,7 @@ let asked = 0
 
 const BANNER = 'farthing_console_done='
 
-/** A browser without scripts. It knows one account at most, and its requests go to each instance in turn. */
+/** A browser without scripts, signed in to one account at most. Its requests go to each instance in turn. */
 export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
   // The browser keeps the banner that a redirect leaves, until a page takes it.
   let banner = ''
@@ -47,7 +47,7 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
       const body = isReady ? fields : new URLSearchParams(fields)
       return ask(path, { method: 'POST', body, headers })
     },
-    /** Asks, as the script of a live page does, whether the page still shows what it showed. */
+    /** Asks, as the script of a live page does, whether the page is still up to date. */
     look: async (path: string, page: Shown): Promise<Look> => {
       const { attributes } = only(page.elements, each => 'data-live' in each.attributes)
       const { 'data-live': shown = '', 'data-account': account = '' } = attributes
@@ -68,13 +68,12 @@ async function shown(response: Response, url: string) {
   return {
     status: response.status,
     headers: response.headers,
-    /** Of a redirect, from the root of the console: `payments?status=failed`, or '' for home. */
+    /** The target of a redirect from the root of the console: `payments?status=failed`, or '' for home. */
     location: location === null ? undefined : belowConsole(new URL(location, url)),
     /** The banner that a redirect leaves for the next page: `captured`. */
     done: banner?.slice(BANNER.length).split(/[.;]/, 1)[0] || undefined,
     html,
     elements,
-    /** The text of the main part, with single spaces. */
     text: (main?.text ?? '').replace(/\s+/g, ' ').trim(),
   }
 }
@@ -91,20 +90,18 @@ export function cookieIn({ headers }: Shown): string {
   return pair
 }
 
-/** The code of a link to enter, as farthing open prints it. */
+/** The code of a link for signing in, as `farthing open` prints it. */
 export async function codeOf(service: Instances, api: Client, to = 'payments'): Promise<string> {
   const { body } = await ask(service, api, 'enter', { to })
   return new URL(body.url).searchParams.get('code') ?? ''
 }
 
-/** Signs in with the key of a client. */
 export async function signIn(service: Instances, { key = '' }: Pick<Client, 'key'>) {
   const entered = await consoleOf(service).post('sign-in', { key })
   assert.equal(entered.status, 303, entered.text)
   return consoleOf(service, cookieIn(entered))
 }
 
-/** A new account, signed in. */
 export async function enter(
   service: Instances & Pick<Service, 'newNamedAccount'>,
   behaviour?: Behaviour,
@@ -113,13 +110,11 @@ export async function enter(
   return { api, name, browser: await signIn(service, api) }
 }
 
-/** The heading of a page. */
 export const headingOf = ({ elements }: Shown): string => textOf(only(elements, tagged('h1')))
 
-/** The element with this id. */
 export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
 
-/** Where the first link with this text leads, from the root of the console; '' without one. */
+/** The target of the first link with this text, from the root of the console; '' without one. */
 export function linkIn({ elements }: Shown, text: string | RegExp): string {
   const fits = (said: string) => (typeof text === 'string' ? said === text : text.test(said))
   const link = elements.filter(tagged('a')).find(each => fits(textOf(each)))
@@ -146,8 +141,6 @@ export function rowsOf({ elements }: Shown, caption?: string): string[][] {
 export const columnOf = (page: Shown, nth = 0): string[] =>
   rowsOf(page).map(cells => cells[nth] ?? '')
 
-/** The text of an element, with single spaces. */
 export const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()
 
-/** The heading of a day in a list. */
 const DAY = /^\w+day \d+ \w+ \d{4}$/

@@ -7,7 +7,7 @@ type Instances = Pick<SharedService, 'apps' | 'baseUrls'>
 
 let asked = 0
 
-/** By the apps of the service: a later service of the process can have its port. */
+/** Keyed by the `apps` of a service, because a later service of the process can have the same port. */
 const descriptions = new WeakMap<object, ReturnType<typeof controlDescriptionOf>>()
 
 /**
@@ -34,26 +34,23 @@ export async function ask(
   return { status, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** `ask` of a service that is yet to start. */
+/** `ask` for a service that starts later. */
 export const asking =
   (service: () => Instances) =>
   (api: Client, path: string, body?: object, method?: string): ReturnType<typeof ask> =>
     ask(service(), api, path, body, method)
 
-/** A test account of this one, with its client. */
 export async function testAccount(service: Instances, parent: Client, fields: object = {}) {
   const body = await made(ask(service, parent, 'accounts', fields))
   return { ...body, api: createClient(service.baseUrls, body.key) }
 }
 
-/** The body of a response that must be a success. */
 export async function made(answer: Promise<{ status: number; body: Body }>): Promise<Body> {
   const { status, body } = await answer
   assert.ok(status < 300, JSON.stringify(body))
   return body
 }
 
-/** Each of these bodies is refused for this field. */
 export async function assertRefused(
   service: Instances,
   api: Client,

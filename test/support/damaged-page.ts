@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Overwrites the last page of a table or an index of a SQLite file, to which the next row goes. Nobody has it open. */
+/** Overwrites the last page of a table or an index of a closed SQLite file. The next row goes to that page. */
 export function damageLastPage(path: string, name: string): void {
   const database = new DatabaseSync(path)
   database.exec('pragma wal_checkpoint(truncate)')

@@ -15,7 +15,7 @@ type Json = any
 
 export type Exchange = {
   method: string
-  /** As sent, with its query. */
+  /** With its query. */
   path: string
   /** The body of the request if it was text, whatever its Content-Type. */
   sent: string | undefined
@@ -28,7 +28,7 @@ export type Description = ReturnType<typeof describe>
 
 const fetched = new Map<Behaviour, Promise<Description>>()
 
-/** The document of the service at `baseUrl`, for accounts of this behaviour. It is the same for all services in one process. */
+/** The document for accounts of this behaviour, which is the same for all services in one process. */
 export function descriptionOf(baseUrl: string, behaviour: Behaviour = 'specification') {
   const known =
     fetched.get(behaviour) ??
@@ -44,7 +44,7 @@ async function fetchFrom(url: string): Promise<Description> {
   return describe(await response.json())
 }
 
-/** A service has the document of the behaviour in its settings. */
+/** The document of a service is that of the behaviour in its settings. */
 async function fetchOfBehaviour(behaviour: Behaviour): Promise<Description> {
   const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_BEHAVIOUR: behaviour }
   const service = await startFarthing({ config: readConfig(env), backgroundWork: false })
@@ -53,12 +53,12 @@ async function fetchOfBehaviour(behaviour: Behaviour): Promise<Description> {
 
 const controls = new Map<string, Description>()
 
-/** The document of the control API of the service at `baseUrl`; undefined where there is none. */
+/** undefined if the service has no control API. */
 export async function controlDescriptionOf(baseUrl: string): Promise<Description | undefined> {
   const response = await fetch(`${baseUrl}/control/openapi.json`)
   if (response.status !== 200) return undefined
   const document: Json = await response.json()
-  // A service describes what is switched on.
+  // A service describes only the features that are on.
   const key = Object.keys(document.paths).join()
   const known = controls.get(key) ?? describe(document)
   controls.set(key, known)
@@ -136,7 +136,7 @@ export function describe(document: Json) {
 /** Blank text of any length counts as absent in an accepted request. */
 const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
-/** The keys of the answer's description, at its own endpoint or at one that stands for every endpoint. */
+/** The keys of the description of the response: at its own endpoint, or at one for all endpoints. */
 function keysOfAnswer(document: Json, { method, path, status, headers }: Exchange) {
   const template = find(document, path)
   const { paths } = document

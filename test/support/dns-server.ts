@@ -12,7 +12,7 @@ type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both
 
 export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>
 
-/** Starts one. A name that is not in `zone` does not exist. */
+/** A name that is not in `zone` does not exist. */
 export async function startDnsServer(zone: Zone) {
   const socket = dgram.createSocket('udp4')
   const questions: string[] = []

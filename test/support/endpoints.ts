@@ -37,12 +37,11 @@ export const endpoints: Record<string, Record<number, string>> = {
   'GET /v1/webhooks/{webhook_id}/messages': { 200: '', 404: 'P2700 P2702', 422: 'P2701' },
 }
 
-/** Those with an identifier in their path, with the code if nothing has it. */
+/** The endpoints with an identifier in their path, and the code for an unknown identifier. */
 export const ofOneThing = Object.entries(endpoints)
   .filter(([name]) => name.includes('{'))
   .map(([name, { 404: codes = '' }]) => ({ name, code: codes.slice(0, 5) }))
 
-/** Asks an endpoint for the thing with these identifiers. */
 export function askFor(api: Client, name: string, idOf: (name: string) => string, amount = 1) {
   const [method = '', path = ''] = name.replaceAll(/\{(\w+)\}/g, (_, id) => idOf(id)).split(' ')
   return method === 'POST' ? api.post(path, { amount }) : api.request(method, path)

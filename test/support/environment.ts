@@ -1,4 +1,4 @@
-/** Imported first into each process of tests. It takes out what a shell, a terminal or git's hooks and settings say to other programs, or to Farthing. */
+/** Imported first into each process of tests. Removes settings of Farthing, git, colours and other programs. */
 const FOREIGN =
   /^(FORCE_COLOR|NO_COLOR|GIT_.*|PG.*|FARTHING_(?!TEST_).*|PORT|HOST|DATABASE_URL|LOG_LEVEL|NODE_(DEBUG|OPTIONS))$/
 

@@ -39,7 +39,6 @@ export const tokenOf = (payment: Body): string =>
   payment._links.next_url?.href.split('/').pop() ??
   payment._links.auth_url_post?.params.one_time_token
 
-/** The links self, events and refunds, and the links with these names. */
 function links(base: string, created: Body, names: readonly string[]): Body {
   const self = `${base}/v1/payments/${created.payment_id}`
   const token = tokenOf(created)
@@ -59,7 +58,7 @@ function links(base: string, created: Body, names: readonly string[]): Body {
   return Object.fromEntries(wanted.map(name => [name, all[name]]))
 }
 
-/** The whole body of a payment made from `webPayment`: with these fields, and these links beside those that all have. */
+/** The body of a payment made from `webPayment`, with these fields, and these links beside the common ones. */
 export const bodyOf = (
   base: string,
   created: Body,

@@ -1,9 +1,9 @@
-/** The parts of a regular expression, as far as the texts that it takes depend on them. */
+/** Parses a regular expression, as far as needed to make texts that it matches. */
 import type { Expression } from './expressions.ts'
 
 export type Test = (character: string) => boolean
 
-/** An edge such as `^` is a sequence of nothing. */
+/** An edge such as `^` is an empty sequence. */
 export type Node =
   | { is: 'character'; test: Test }
   | { is: 'sequence' | 'choice'; parts: Node[] }
@@ -17,7 +17,7 @@ export function parse({ source, flags }: Expression) {
   let groups = 0
   let at = 0
 
-  /** The engine itself says which characters a class or an escape takes. */
+  /** Asks the engine itself which characters a class or an escape matches. */
   function testOf(piece: string): Test {
     const expression = new RegExp(`^(?:${piece})$`, flags.replace(/[gy]/g, ''))
     const test = tests.get(piece) ?? (character => expression.test(character))
@@ -25,7 +25,7 @@ export function parse({ source, flags }: Expression) {
     return test
   }
 
-  /** Moves on if the pattern is next, and returns what it matched. */
+  /** Moves on if the pattern is next, and returns the match. */
   function take(pattern: RegExp): RegExpExecArray | null {
     const sticky = new RegExp(pattern, 'ys')
     sticky.lastIndex = at

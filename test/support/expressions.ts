@@ -36,7 +36,7 @@ function expressionsIn(file: ast.SourceFile): Expression[] {
   const placeOf = ({ pos }: ast.Node) =>
     `${file.fileName.slice(ROOT.length)}:${file.text.slice(0, pos).trimEnd().split('\n').length}`
 
-  /** undefined for what is not a constant text. */
+  /** undefined unless the node is a constant text. */
   function textOf(node: ast.Node | undefined): string | undefined {
     if (!node) return undefined
     if (
@@ -74,7 +74,7 @@ function expressionsIn(file: ast.SourceFile): Expression[] {
       const source = textOf(text)
       if (source !== undefined)
         found.push({ place: placeOf(node), source, flags: textOf(flags) ?? '' })
-      // Patterns of schemas are found where they are written.
+      // Patterns of schemas are found in the text of the schema.
       else if (!/\bpattern\b/.test(text?.getText() ?? ''))
         throw new Error(`${placeOf(node)} has no constant text: the test cannot judge it`)
     }

@@ -11,14 +11,12 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A new, empty folder. */
 export function tempFolder(parent = tmpdir()): string {
   const folder = mkdtempSync(join(realpathSync(parent), 'farthing-test-'))
   folders.push(folder)
   return folder
 }
 
-/** The DATABASE_URL of a new SQLite file in a new folder. */
 export const tempDatabase = (): string => `sqlite:${join(tempFolder(), 'farthing.db')}`
 
 /**

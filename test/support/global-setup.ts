@@ -7,8 +7,8 @@ import { createPostgresDatabase, type RunningPostgres, startPostgres } from './p
 let server: RunningPostgres | undefined
 
 /**
- * It does not wait for the disk, writes little to its log, and seldom looks after a hundred databases that soon go.
- * synchronous_commit stays on, because the service starts only with it. The tests that crash PostgreSQL start their own servers.
+ * The server does not wait for the disk and does little for databases that soon go. synchronous_commit stays on: the
+ * service starts only with it. Tests that crash PostgreSQL start their own servers.
  */
 const SETTINGS = [
   ...'fsync=off full_page_writes=off wal_level=minimal max_wal_senders=0 jit=off'.split(' '),
@@ -17,15 +17,15 @@ const SETTINGS = [
   ),
 ]
 
-/** Copies a database without reading it, from version 18 on. */
+/** From version 18 on: copies a database without reading it. */
 const COPY = 'file_copy_method=clone'
 
-/** A folder with bin, lib and share of another version of PostgreSQL, to run the tests on that. */
+/** A folder with bin, lib and share of another version of PostgreSQL to test with. */
 const BINARIES = process.env.FARTHING_TEST_POSTGRES_BINARIES
 
 /**
- * One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. A run
- * that a test starts uses those of the test.
+ * Starts one PostgreSQL server for the whole run, in which each test file makes its own databases, and makes one
+ * bundled command. A run that a test starts uses those of the outer run.
  */
 export async function globalSetup(): Promise<void> {
   if (process.env.FARTHING_TEST_POSTGRES) return
@@ -55,7 +55,7 @@ export async function globalTeardown(): Promise<void> {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Always the same, so that Node finds the code that it compiled in earlier runs. */
+/** The same folder in each run, so that Node finds the code that it compiled in earlier runs. */
 const FOLDER = join(ROOT, 'node_modules/.cache/farthing-command')
 const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 

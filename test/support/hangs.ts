@@ -1,25 +1,25 @@
 /**
- * Ends processes of tests that hang. A test hangs if for a minute it neither ends nor works: it and what it started wait for
- * something else than a processor. So a slow or busy machine, on which work takes longer, ends no test that works.
+ * Ends processes of tests that hang. A test hangs if for a minute it neither ends nor works: it and the processes that
+ * it started wait for something other than a processor. So a slow or busy machine ends no test that works.
  */
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fieldsOf, ofThreads, processTree, signal } from './process-tree.ts'
 
-/** Milliseconds that a test may wait, and for which one that works all the time may last. */
+/** Milliseconds that a test may wait, and that a test may last that works all the time. */
 const LONGEST_WAIT = 60_000
 const LONGEST_WORK = 600_000
-/** The part of its time in which a test that works has or wants a processor. One that looks again and again has less. */
+/** The least share of its time in which a working test has or wants a processor. A test that polls has less. */
 const WORKING = 0.1
 /** Linux counts in hundredths of a second on every architecture. */
 const TICK_MS = 10
 
-/** What a process of tests did since its latest progress (`changed`, `seen`), and since it was last found to work (`began`). */
+/** The work of a process since its latest progress (`changed`, `seen`), and since it last worked enough (`began`). */
 type Span = { changed: number; seen: number; began: number; worked: number }
 
 /**
- * Returns a function that ends those processes which hang, of all that note their progress in the folder (progress.ts), and
- * returns a sentence about each. Whoever calls it does so every second.
+ * Returns a function to call every second. It ends the processes that hang, of all that note their progress in the
+ * folder (progress.ts), and returns a sentence about each.
  */
 export function createHangs(folder: string, { longestWait = LONGEST_WAIT } = {}): () => string[] {
   const spans = new Map<string, Span>()

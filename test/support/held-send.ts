@@ -19,7 +19,6 @@ export function holdSends() {
   const arrivals = new EventTarget()
   let handedOut = 0
   return {
-    /** All calls so far. */
     calls,
     send: (({ url, body }) =>
       new Promise(resolve => {
@@ -33,7 +32,6 @@ export function holdSends() {
       while (calls.length < from + count) await once(arrivals, 'call')
       return calls.slice(from, from + count)
     },
-    /** Ends all calls so far. */
     endAll(status: number) {
       for (const { end } of calls) end(status)
     },
@@ -63,7 +61,7 @@ export const instanceOn = (
     ...different,
   })
 
-/** The message with this body, as it stands in the database of an instance that has not sent it. */
+/** The row of this message in the database of an instance that has not sent it. */
 export function unsentMessage(body: string, webhook_id: string, created: number): Message {
   const { webhook_message_id: message_id, resource_id, event_type } = JSON.parse(body)
   const sent_as = 'specification'

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Answer, Body, Client } from './client.ts'
 
-/** The h1 of each page. */
 export const headings = {
   details: 'Enter payment details',
   confirm: 'Confirm your payment',
@@ -12,7 +11,6 @@ export const headings = {
   technical: 'Sorry, we are having technical problems',
 }
 
-/** The addresses of a web payment's two pages. */
 export const pageOf = (payment: Body): string => payment._links.next_url.href
 export const confirmOf = (payment: Body): string => `${pageOf(payment)}/confirm`
 

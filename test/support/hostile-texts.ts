@@ -1,14 +1,14 @@
 import { type Node, parse, type Test } from './expression-parts.ts'
 import type { Expression } from './expressions.ts'
 
-/** Characters that stand for all others in the draw. */
+/** The characters from which the texts are made, in place of all others. */
 const CHARACTERS = [
   ...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)),
   ...Array.from({ length: 33 }, (_, i) => String.fromCharCode(i)),
   ...'\x7f\x80é£\u2028\ufeff…',
 ]
 
-/** One for each set of characters that these parts tell apart. */
+/** One character for each set of characters that the tests tell apart. */
 function alphabetOf(tests: Test[]): string[] {
   const kinds = Map.groupBy(CHARACTERS, character => tests.map(test => test(character)).join())
   return [...kinds.values()].map(([first = '']) => first)
@@ -20,9 +20,9 @@ const FEW = 4
 const LONG = 16
 
 /**
- * Texts that make backtracking do its worst: the shortest way to each long loop, then a word that a loop takes many
- * times, then a wrong end. None for an expression without long loops, which does a limited work at each place.
- * `size`: how many times, more than a loop with a limit takes.
+ * Texts that make backtracking do its worst: the shortest way to each long loop, then a word of the loop repeated, then
+ * a wrong end. None for an expression without long loops, which does limited work at each place. `size`: the
+ * repetitions, more than the limit of any loop.
  */
 export function hostileTexts(expression: Expression) {
   const { root, tests } = parse(expression)
@@ -34,7 +34,7 @@ export function hostileTexts(expression: Expression) {
   const samples = new Map<string, string>()
   let longestBound = 0
 
-  /** The shortest text that a part takes. */
+  /** The shortest text that a part matches. */
   function sampleOf(node: Node): string {
     if (node.is === 'character') return alphabet.find(node.test) ?? ''
     if (node.is === 'sequence') return node.parts.map(sampleOf).join('')
@@ -69,7 +69,7 @@ export function hostileTexts(expression: Expression) {
       if (isLong) {
         beginnings.add(before)
         words.add(sampleOf(node.part))
-        // The loop may begin anew at each place at which its beginning stands.
+        // The loop can begin again wherever the text before it is repeated.
         words.add(before + sampleOf(node.part))
         if (node.most < Infinity) longestBound = Math.max(longestBound, node.most)
       }

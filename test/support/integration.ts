@@ -1,4 +1,4 @@
-/** What the clients and receivers do that the check is tried with. */
+/** The work of the clients and receivers with which the check is tested. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createNewId } from '../../src/core/ids.ts'
@@ -15,7 +15,7 @@ import { answering, subscribe } from './subscriber.ts'
 
 export type Keeper = ReturnType<typeof createKeeper>
 
-/** `expected`: what is found and no pass, in the order of the report, with how often it was seen if that is not once. */
+/** `expected`: the findings that are no pass, in the order of the report, with their number if it is not 1. */
 export type Integration = {
   what: string
   expected: string[]
@@ -54,7 +54,7 @@ export function ticking(api: Client, { clock }: Service): Client {
   }
 }
 
-/** Exchanges as they would have been recorded, each so many milliseconds of the machine after the one before. */
+/** Writes exchanges as the recorder would, each `after` milliseconds of the machine after the one before. */
 export async function recordRows(
   { service, room }: { service: Pick<Service, 'clock' | 'database'>; room: string },
   after: number,
@@ -71,7 +71,7 @@ export async function recordRows(
   await service.database.write(statements)
 }
 
-/** What an account of this room does. */
+/** The actions of a client in this room. */
 export function createKeeper(t: TestContext, service: Service, room: string, plain: Client) {
   const api = ticking(plain, service)
   const send = (method: 'GET' | 'POST', path: string, json?: Fields, headers = {}) => {
@@ -80,7 +80,7 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
     return sendUnchecked(`${service.baseUrl}${path}`, request).catch(() => {})
   }
   const control = (path: string, body?: object) => ask(service, api, path, body)
-  /** The user pays on the pages, and nobody reads how it ended. */
+  /** The user pays on the pages, and nobody reads the outcome. */
   async function pay(fields: Fields = {}): Promise<Body> {
     const payment = await api.createPayment(fields)
     await end(payment)
@@ -106,10 +106,9 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
     create: api.createPayment,
     read: (payment: Body) => read(api, payment),
     choose: (payment: Body, scenario: string) => choose(api, payment, scenario),
-    /** On the clock of the account. */
     wait: (ms: number) => api.advance(ms),
     plan: (plan: object): Promise<Body> => made(control('plans', plan)),
-    /** Creates, and a refund, whose answer may not arrive. */
+    /** The response to each of these three requests may be lost. */
     tryToCreate: () => send('POST', '/v1/payments', webPayment),
     tryToCharge: ({ agreement_id }: Body, headers?: Record<string, string>) => {
       const { return_url, ...fields } = webPayment
@@ -120,26 +119,25 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
       send('POST', `/v1/payments/${payment_id}/refunds`, { amount: 100, ...guard }),
     search: (reference: string) =>
       api.get(`/v1/payments?reference=${encodeURIComponent(reference)}`),
-    /** A paid payment that production has captured by now. */
     async captured(): Promise<Body> {
       const payment = await payAndRead()
       await api.advance(5 * SECOND)
       return payment
     },
-    /** A payment with this agreement or a new one, that is answered so. */
+    /** Takes a payment with this agreement or a new one. The response must have this status. */
     async charge(agreement?: Body, status = 201, headers: Record<string, string> = KEY()) {
       const used = agreement ?? (await activeAgreement(api))
       const answer = await payByAgreement(api, used, {}, headers)
       assert.equal(answer.status, status, answer.text)
       return answer.body
     },
-    /** A webhook whose receiver answers so. */
+    /** A webhook whose receiver answers with this status. */
     async hook(status = 200, subscriptions = ['card_payment_captured']): Promise<Body> {
       const behaviour = { onRequest: answering(status) }
       const made = { at: '/control/webhooks', subscriptions, behaviour }
       return (await subscribe(t, api, made)).webhook
     },
-    /** Exchanges that were only counted, as if they had come at this moment. */
+    /** Writes a gap of this moment to the record. */
     async leaveGap(): Promise<void> {
       service.clock.advance(1)
       const now = service.clock.now()
@@ -151,7 +149,7 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
 
 type Attempt = number | 'timeout' | 'printed'
 
-/** Attempts as they would have been recorded, a second apart: `ms` of each, `timeout`, or `printed` by `farthing listen`. */
+/** Rows of attempts, a second apart: `ms` of each, `timeout`, or `printed` by `farthing listen`. */
 export const attemptsAt = (
   { external_id: webhook_id }: Body,
   attempts: readonly Attempt[],

@@ -1,4 +1,4 @@
-/** The ways in which a payment gets its card: POST /v1/auth and the hosted pages. */
+/** Gives a payment its card, through POST /v1/auth or the hosted pages. */
 import assert from 'node:assert/strict'
 import type { Answer, Body, Client, Fields } from './client.ts'
 
@@ -9,7 +9,6 @@ export const card = {
   expiry_date: '04/31',
 }
 
-/** The card number that is declined. */
 export const DECLINED = '4000000000000002'
 
 /** Posts a card with the one-time token of a moto_api payment. */
@@ -18,7 +17,6 @@ export function authorise(api: Client, payment: Body, fields: Fields = {}): Prom
   return api.post(href, { ...params, ...card, ...fields })
 }
 
-/** Chooses a scenario on the first hosted page of a web payment. */
 export function choose(api: Client, payment: Body, scenario: string): Promise<Answer> {
   return api.postForm(payment._links.next_url.href, { scenario })
 }
@@ -31,7 +29,6 @@ export async function payOnPages(api: Client, payment: Body): Promise<Body> {
   return read(api, payment)
 }
 
-/** Creates a web payment and pays it on the hosted pages. */
 export async function paidPayment(api: Client, fields: Fields = {}): Promise<Body> {
   return payOnPages(api, await api.createPayment(fields))
 }

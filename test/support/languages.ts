@@ -25,13 +25,13 @@ export type Language = {
   refusesEachRequest?: true
 }
 
-/** Folders of jars: Debian's, and the one that Maven copies to. */
+/** The folder of jars: that of Debian, or the folder to which Maven copies. */
 const JARS = process.env.FARTHING_TEST_JARS ?? '/usr/share/java'
 const JUNIT = join(JARS, 'junit-platform-console-standalone.jar')
 const jackson = ['databind', 'core', 'annotations'].map(part => join(JARS, `jackson-${part}.jar`))
 const classPath = [JUNIT, ...jackson].join(':')
 const LAUNCHER = 'org.junit.platform.console.ConsoleLauncher'
-/** A start with these options takes half the processor's time. */
+/** With these options a start takes half the processor time. */
 const FAST = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 const java = ['java', ...FAST, '-cp', `${classPath}:.`]
 const javac = ['javac', ...FAST.map(option => `-J${option}`), '-Xlint:all', '-Werror']
@@ -94,14 +94,14 @@ export const languages: Language[] = [
 
 const prepared = new Map<Language, Promise<string>>()
 
-/** A copy of its folder, ready to run. All tests share it. */
+/** A copy of the folder of the language, ready to run. All tests share it. */
 export function copyOf(language: Language): Promise<string> {
   const found = prepared.get(language) ?? changedCopyOf(language)
   prepared.set(language, found)
   return found
 }
 
-/** A copy of its own, ready to run. `edit` changes the file with the tests. */
+/** A copy for one test, ready to run. `edit` changes the file with the tests. */
 export async function changedCopyOf(
   { folder, testFile, prepare }: Language,
   edit?: (text: string) => string,
@@ -117,13 +117,13 @@ export async function changedCopyOf(
   return copy
 }
 
-/** Milliseconds until what does not end by itself is ended, and until what it started must be gone. */
+/** Milliseconds after which a command is ended, and after which the processes that it started must be gone. */
 const LONGEST = 300_000
 const LONGEST_LEFT = 30_000
 
 type Ran = { code: number | null; output: string; processesAreLeft: boolean }
 
-/** The examples need none of the plugins that a machine happens to have, which take pytest a second to load. */
+/** The examples need no plugins of the machine, which take pytest a second to load. */
 const PYTHON = { PYTHONDONTWRITEBYTECODE: '1', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1' }
 
 /** Starts a command in a process group of its own, with this environment beside PATH and HOME. */
@@ -140,7 +140,6 @@ export function start([command = '', ...args]: string[], cwd: string, env: NodeJ
   return { child, output: () => written.both, exited: once(child, 'exit') }
 }
 
-/** Runs a command to its end. */
 export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const { child, output, exited } = start(command, cwd, env)
   const closed = new Promise(resolve => child.once('close', resolve))
@@ -153,7 +152,7 @@ export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv
   return { code, output: output(), processesAreLeft }
 }
 
-/** The command that is missing, of each language that is not installed. Found once for all tests of a process. */
+/** The missing command of each language that is not installed. Found once for all tests of a process. */
 const missing = new Map<Language, string>()
 await Promise.all(
   languages.map(async language => {
@@ -164,7 +163,7 @@ await Promise.all(
   }),
 )
 
-/** false, or the reason why its tests are skipped. */
+/** false, or the reason for skipping the tests of the language. */
 export const isMissing = (language: Language): string | false => {
   const command = missing.get(language)
   return command ? `not run: ${language.name} needs ${command}` : false

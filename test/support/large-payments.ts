@@ -1,10 +1,10 @@
-/** The largest payments that the API takes, and what reads them. */
+/** The largest payments that the API takes, and a search that reads them. */
 import type { Client } from './client.ts'
 
 /** A character of metadata that takes six bytes in JSON. */
 const LONG_IN_JSON = '\u0001'
 
-/** Makes so many payments, which fill a page of a search. Their metadata is of the character. */
+/** Makes `count` payments of the largest size. Their metadata consists of the character. */
 export async function createLargePayments(api: Client, count: number, character = LONG_IN_JSON) {
   const fields = {
     description: 'd'.repeat(255),
@@ -18,6 +18,5 @@ export async function createLargePayments(api: Client, count: number, character 
     await Promise.all(Array.from({ length: 50 }, () => api.createPayment(fields)))
 }
 
-/** A search, as bytes. */
 export const searchBytes = ({ key }: Client): string =>
   `GET /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`

@@ -11,18 +11,16 @@ import { startReceiver } from './receiver.ts'
 type Options = {
   /** Payments that are cancelled, each with one message. */
   count: number
-  /** How many at a time. */
   clients: number
   /** Milliseconds after which the balancer ends a request without a response. */
   cutAfter?: number
-  /** Waits after each payment. */
   pause?: () => Promise<unknown>
 }
 
 export type Listened = Awaited<ReturnType<typeof listenThroughBalancer>>
 
 const FARTHING_API_KEY = 'key-of-the-listener'
-/** Of another account, whose messages go to the receiver without the listener. */
+/** The key of another account, whose messages go to the receiver without the listener. */
 const DIRECT_KEY = 'key-of-the-direct-account'
 
 /** The command and the payments go through the balancer. The first payment follows *Ready* at once. */
@@ -64,12 +62,12 @@ export async function listenThroughBalancer(options: Options) {
     await Promise.all(Array.from({ length: clients }, client))
     const ids = receiver.requests.map(({ body }) => JSON.parse(body).webhook_message_id)
     return {
-      /** How often a message arrived, more than once included. */
+      /** The number of arrivals, repeated ones included. */
       arrived: ids.length,
       different: new Set(ids).size,
       /** Milliseconds of the requests that caused a message to the listener, ascending. */
       times: times.toSorted((a, b) => a - b),
-      /** The same for messages that Farthing sent to the receiver itself, in turn with the others. */
+      /** The same times for messages that Farthing sent to the receiver itself, in turn with the others. */
       directTimes: directTimes.toSorted((a, b) => a - b),
     }
   } finally {
@@ -86,7 +84,7 @@ async function post(url: string, key: string, json?: object): Promise<Body> {
   return body
 }
 
-/** Makes a payment and cancels it. Returns the milliseconds that the cancellation took. */
+/** Returns the milliseconds that the cancellation of a new payment took. */
 async function cancelOne(url: string, key: string): Promise<number> {
   const { payment_id } = await post(`${url}/v1/payments`, key, webPayment)
   const began = performance.now()

@@ -4,7 +4,7 @@ import type { Behaviour } from './receiver.ts'
 
 export type Misbehaviour = {
   behaviour: Behaviour
-  /** Results in order, with the status if one came. Only one where the first attempt succeeds. */
+  /** Results in order, with the status if there is one. Only one result where the first attempt succeeds. */
   attempts: string[]
 }
 
@@ -12,13 +12,11 @@ const TIMEOUT = 'timeout'
 const FAILED = 'connection failed'
 const TLS_FAILED = 'tls failed'
 
-/** Both attempts fail with the same result. */
 const fails = (behaviour: Behaviour, result: string): Misbehaviour => ({
   behaviour,
   attempts: [result, result],
 })
 
-/** The first attempt succeeds. */
 const succeeds = (behaviour: Behaviour, result = '200 OK'): Misbehaviour => ({
   behaviour,
   attempts: [result],
@@ -38,7 +36,6 @@ const saysAndEnds = (text: string): Behaviour => ({
   onRequest: ({ socket }) => socket.end(text, 'latin1'),
 })
 
-/** Sends `text`, then `drop` every 50 ms. */
 const drips = (text: string, drop: string): Behaviour => ({
   onRequest: ({ socket }) => {
     socket.write(text)
@@ -51,7 +48,6 @@ const answers = (code: number, headers: Record<string, string> = {}): Behaviour 
   onRequest: ({ response }) => response.writeHead(code, headers).end(),
 })
 
-/** The first request gets one behaviour, all later ones another. */
 const first = (one: Behaviour, others: Behaviour): Behaviour => ({
   onRequest: answer => (answer.nth === 1 ? one : others).onRequest?.(answer),
 })

@@ -13,10 +13,10 @@ export type Parts = Record<string, string | undefined>
 export const HEADER = 'Idempotency-Key'
 export const DETAILS = 'prefilled_cardholder_details'
 
-/** What differs from a right request, and the answer: "201", or status, code and field. */
+/** The differences from a right request, and the answer: "201", or status, code and field. */
 export type Row = [parts: Parts, expected: string]
 
-/** One row for each value, as JSON, of the field at this path. An undefined one leaves it out. */
+/** One row for each JSON text in this field. undefined leaves the field out. */
 export const rowsOf = (path: string, expected: string, ...values: (string | undefined)[]): Row[] =>
   values.map(value => [{ [path]: value }, expected])
 
@@ -41,7 +41,7 @@ export const agreementParts = (agreement_id: string): Parts => ({
   agreement_id: JSON.stringify(agreement_id),
 })
 
-/** Each value is the path of its text first. */
+/** First each value is its path. The path is then replaced by its JSON text. */
 export function bodyText(parts: Parts): string {
   const body: Body = {}
   for (const [path, text] of Object.entries(parts)) {
@@ -82,10 +82,8 @@ export async function assertAnswer(api: Client, parts: Parts, expected: string):
   return answer
 }
 
-/** Creates an agreement. Returns its id. */
 export const newAgreement = async (api: Client): Promise<string> =>
   (await createAgreement(api)).agreement_id
 
-/** Creates an agreement and sets it up with a payment. Returns its id. */
 export const activeAgreement = async (api: Client): Promise<string> =>
   (await activeOf(api)).agreement_id

@@ -1,4 +1,4 @@
-/** The database that a DATABASE_URL names, opened as the service does. */
+/** Opens the database of a DATABASE_URL as the service does. */
 import assert from 'node:assert/strict'
 import { readConfig } from '../../src/app/config.ts'
 import type { Database } from '../../src/core/ports.ts'

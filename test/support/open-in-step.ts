@@ -1,4 +1,4 @@
-/** A thread that opens databases one after the other, each at the same moment as the other threads do. */
+/** A thread that opens databases one after the other, each at the same moment as the other threads. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openAt } from './open-database.ts'
 

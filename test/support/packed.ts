@@ -9,10 +9,10 @@ const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const NEEDED = 'bin src scripts docs/package.md package.json README.md LICENSE tsconfig.json'
 
-/** For tsc and esbuild, which Go runs: they end before it is worth it to collect garbage. */
+/** For tsc and esbuild, which are Go programs: they end before collecting garbage would pay. */
 export const WITHOUT_COLLECTION = { ...process.env, GOGC: 'off' }
 
-/** Copies what a build needs, because it replaces files that other tests read. Returns the copy's folder. */
+/** Copies the files that a build needs, because it replaces files that other tests read. Returns the copy. */
 function copyOfClone(folder: string): string {
   const source = join(folder, 'source')
   for (const name of NEEDED.split(' '))
@@ -23,15 +23,15 @@ function copyOfClone(folder: string): string {
 
 let packed: ReturnType<typeof pack> | undefined
 
-/** Packs a copy of the clone once for all files that share this process. They may add files, and change none. */
+/** Packs a copy of the clone once for all files of this process. They may add files, but change none. */
 export function packOnce() {
   packed ??= pack(tempFolder())
   return packed
 }
 
 /**
- * Packs a copy of the clone, in which an npm pack was interrupted before. `source` is the copy. It has `dist/`, and the
- * README and package.json of the clone again.
+ * Packs a copy of the clone in which an earlier npm pack was interrupted. `source` is the copy, with `dist/` and with
+ * the README and package.json of the clone restored.
  */
 export async function pack(folder: string) {
   const source = copyOfClone(folder)
@@ -42,7 +42,7 @@ export async function pack(folder: string) {
   return { source, tarball: join(folder, name) }
 }
 
-/** Installs the tarball as a user does, in a new folder. Returns the folder and what npm printed. */
+/** Installs the tarball as a user does, in a new folder. Returns the folder and the output of npm. */
 export async function install(tarball: string, folder: string) {
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{"name":"user","version":"1.0.0"}\n')
@@ -53,7 +53,7 @@ export async function install(tarball: string, folder: string) {
 
 let older: { node: string; options: string[] } | undefined
 
-/** The machine's own Node where it has an npm and is older than 24, otherwise this one under an older version. */
+/** The Node of the machine if it has npm and is older than 24, otherwise this Node under an older version number. */
 export function olderNode() {
   older ??= findOlderNode()
   return older
@@ -66,7 +66,7 @@ function findOlderNode() {
     const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
     if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
   }
-  // What npm starts is under that version too. A program starts a newer Node, which another file must be.
+  // A program that npm starts has that version number too. It starts a newer Node, which must be another file.
   const change = `
     Object.defineProperty(process.versions, 'node', { value: '22.18.0' })
     if (!/npm(-cli\\.js)?$/.test(process.argv[1] ?? '')) {

@@ -21,13 +21,11 @@ export const person = {
 
 const descriptions = { en: 'Market pitch, week 38', cy: 'Llain farchnad, wythnos 38' }
 
-/** Creates a web payment whose pages are in this language. */
 export const paymentIn = (api: Client, language: Language, fields = {}): Promise<Body> => {
   const description = descriptions[language]
   return api.createPayment({ amount: 123_450, description, language, ...person, ...fields })
 }
 
-/** Chooses a scenario on the details page and presses Continue. */
 export async function choose(page: Page, scenario: string): Promise<void> {
   await page.check(`input[name=scenario][value=${scenario}]`)
   await press(page, '#submit-card-details')
@@ -44,7 +42,6 @@ export const pageStates: Record<string, (page: Page) => Promise<unknown>> = {
   'not-found': page => page.goto(new URL('/secure/mistyped', page.url()).href),
 }
 
-/** Creates a payment and brings the browser to a state of its pages. */
 export async function showState(page: Page, api: Client, state: string, language: Language) {
   const { _links } = await paymentIn(api, language)
   await page.goto(_links.next_url.href)

@@ -18,7 +18,7 @@ export function poolerVersion(): string | undefined {
 
 const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** Starts one with `connections` connections to each database, so that many clients share few of them. */
+/** Starts PgBouncer with `connections` connections to each database, so that many clients share few of them. */
 export async function startPooler(server: string, connections: number) {
   const folder = tempFolder()
   const port = await freePort()
@@ -59,7 +59,6 @@ server_login_retry = 1
   }
   await start()
   return {
-    /** The address of this database through the pooler. */
     through: (url: string) => Object.assign(new URL(url), { port: String(port) }).href,
     /** Kills it with kill -9 and starts it again on the same port. */
     async crash() {

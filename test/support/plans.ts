@@ -1,4 +1,4 @@
-/** What tests of plans do: make them, look at them, and send requests that they may change. */
+/** Makes and lists plans, and sends requests that plans may change. */
 import { type Body, type Client, type Sent, sendUnchecked, webPayment } from './client.ts'
 import { asking, made } from './control.ts'
 import type { Service } from './service.ts'
@@ -11,7 +11,7 @@ export function planning(service: () => Service) {
   let turn = 0
   const send = (api: Client, path: string, options: Omit<Sent, 'key'> = {}) => {
     const { baseUrls, clock } = service()
-    // So that the record has the order of the requests, also through two instances.
+    // Gives the record the order of the requests, also through two instances.
     clock.advance(1)
     const url = path.startsWith('http') ? new URL(path).pathname : path
     return sendUnchecked(`${baseUrls[turn++ % baseUrls.length]}${url}`, {

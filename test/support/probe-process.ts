@@ -10,17 +10,17 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { createClient, exchange, webPayment } from './client.ts'
 
 export type Probed = {
-  /** The longest time in milliseconds that `/healthz` took, or went without a response. */
+  /** The longest time in milliseconds that `/healthz` took, or has been without a response. */
   silence: number
-  /** The same for `GET /v1/payments/{payment_id}` of the account. */
+  /** The same time for `GET /v1/payments/{payment_id}` of the account. */
   stranger: number
-  /** The same for `POST /v1/payments`, if the probe creates. */
+  /** The same time for `POST /v1/payments`, if the probe creates. */
   create: number
   /** Milliseconds that 99 of 100 requests of the account took at most. */
   p99: number
   /** The most memory that the process has had resident, in megabytes of 1,000,000 bytes. */
   memory: number
-  /** What came instead of a 200 or 201, and how often: other statuses, and codes of errors. */
+  /** The number of other statuses than 200 and 201, and of error codes, by their text. */
   failed: Record<string, number>
 }
 
@@ -28,7 +28,7 @@ type Target = {
   probed: { baseUrl: string; pid: number; path: string; key: string; creates: boolean }
 }
 
-/** Watches the process from now on. `key` is that of an account for which it makes a payment. */
+/** `key` is that of an account for which the probe makes a payment. */
 export async function startProbe(
   { baseUrl, pid }: { baseUrl: string; pid: number },
   key: string,
@@ -40,7 +40,7 @@ export async function startProbe(
   const thread = new Worker(new URL(import.meta.url), { workerData: target })
   await once(thread, 'message')
   return {
-    /** Ends the watch, before the process is ended. */
+    /** To be called before the process is ended. */
     async stop() {
       thread.postMessage('stop')
       const [probed] = (await once(thread, 'message')) as [Probed] // as `watch` sends it

@@ -1,4 +1,4 @@
-/** Processes and what they started, as Linux lists them. */
+/** Processes and their descendants, as Linux lists them. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 const tryTo = <Result>(read: () => Result): Result | undefined => {
@@ -9,7 +9,7 @@ const tryTo = <Result>(read: () => Result): Result | undefined => {
   }
 }
 
-/** What each thread of a process has in this file, none if the process has ended. */
+/** The text of this file of each thread of a process; none if the process has ended. */
 export const ofThreads = (pid: number, name: string): string[] =>
   (tryTo(() => readdirSync(`/proc/${pid}/task`)) ?? []).map(
     thread => tryTo(() => readFileSync(`/proc/${pid}/task/${thread}/${name}`, 'utf8')) ?? '',
@@ -25,26 +25,26 @@ export function processTree(first: number): number[] {
   return found
 }
 
-/** What the system says of a process after its name, beginning with its state. Empty if it has ended. */
+/** The fields of /proc/PID/stat after the name, beginning with the state. Empty if the process has ended. */
 export function fieldsOf(pid: number): string[] {
   const stat = tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? ''
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-/** Seconds of a processor that a process has used, with those of its children that have ended. */
+/** Seconds of processor time of a process and of its ended children. */
 export const cpuSeconds = (pid: number): number =>
   fieldsOf(pid)
     .slice(11, 15)
     .reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
 
-/** A second. Linux counts so on every architecture. */
+/** Ticks in a second, on every architecture. */
 const TICKS = 100
 
-/** Returns whether the process was there. */
+/** Returns false if the process is gone. */
 export const signal = (pid: number, name: NodeJS.Signals | 0): boolean =>
   tryTo(() => process.kill(pid, name)) ?? false
 
-/** Whether a process of the group lives. A command that could not be started has none: its pid is undefined. */
+/** Whether a process of the group lives. For a command that could not be started, whose pid is undefined: false. */
 export const signalGroup = (pid: number | undefined, name: NodeJS.Signals | 0): boolean =>
   pid !== undefined && signal(-pid, name)
 

@@ -1,4 +1,4 @@
-/** Farthing as its own process: the bundled command that `npm test` has made, elsewhere that of the clone. */
+/** Farthing as its own process: the bundled command that `npm test` has made, or else the command of the clone. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,6 @@ export type ProcessOptions = {
   wrapper?: string[]
   /** Its standard input. Without it there is none. */
   input?: string
-  /** Runs the sources in any case. */
   fromSources?: boolean
   /** Runs this file instead. */
   program?: string
@@ -52,7 +51,6 @@ export async function startCommand(options: ProcessOptions, text: string): Promi
   return started
 }
 
-/** Runs a command of `farthing` to its end. */
 export async function runProcess(options: ProcessOptions) {
   const { exited, stdout, stderr } = spawnFarthing(options)
   return { ...(await exited), stdout: stdout(), stderr: stderr() }
@@ -83,18 +81,17 @@ function spawnFarthing(options: ProcessOptions) {
     pid: child.pid ?? 0,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
-    /** Its output so far, stdout and stderr together. */
     output: () => written.both,
     /** Resolves when the process has exited and its output is complete. */
     exited,
     signal: (signal: NodeJS.Signals) => void child.kill(signal),
-    /** Sends SIGKILL and waits for the exit, `terminate` SIGTERM. */
+    /** `kill` sends SIGKILL, `terminate` SIGTERM. Both wait for the exit. */
     kill: () => stop('SIGKILL'),
     terminate: () => stop('SIGTERM'),
   }
 }
 
-/** What a process writes. `until` waits for a text, and rejects with what there is if the process ends before. */
+/** Collects the output. `until` waits for a text, and rejects with the output if the process ends first. */
 export function collect(child: ChildProcess) {
   const written = { stdout: '', stderr: '', both: '' }
   let look = () => {}
@@ -115,8 +112,8 @@ export function collect(child: ChildProcess) {
 }
 
 /**
- * A program `farthing` in a folder of its own, which runs the command with this Node, or does what `line` says. It first
- * writes its environment as JSON to the file `settings`.
+ * Writes a program `farthing` to a new folder. It runs the command with this Node, or the shell line `line`. Before
+ * that it writes its environment as JSON to the file `settings`.
  */
 export function programOf({ line = START, settings = '' } = {}): string {
   const program = join(tempFolder(), 'farthing')

@@ -1,4 +1,4 @@
-/** Imported first into each process of tests: it notes for hangs.ts, which looks from outside, how far the tests are. */
+/** Imported first into each process of tests: it notes the progress of the tests for hangs.ts. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, type SuiteContext, type TestContext } from 'node:test'

@@ -5,9 +5,9 @@ import { type Answer, withBody } from './client.ts'
 import { descriptionOf } from './description.ts'
 
 /**
- * Sends a request line and headers exactly as given, adds Host and Connection, and the length of a body that has neither
- * that nor chunks, then sends the body. The answer must be as /openapi.json describes it. Its status is 0 when the bytes
- * are not an HTTP response.
+ * Sends a request line and headers exactly as given, and adds Host, Connection, and the length of a body without a
+ * length or chunks. The response must be as /openapi.json describes it. Its status is 0 if the bytes are not an HTTP
+ * response.
  */
 export async function sendRaw(baseUrl: string, head: string[], body: string | Uint8Array = '') {
   const { host } = new URL(baseUrl)
@@ -16,13 +16,13 @@ export async function sendRaw(baseUrl: string, head: string[], body: string | Ui
   const all = [...head, ...length, `Host: ${host}`, 'Connection: close', '', '']
   const answer = parseAnswer(await exchangeBytes(baseUrl, [all.join('\r\n'), body]))
   const [method = '', path = ''] = head[0]?.split(' ') ?? []
-  // Node answers an invalid request before it reaches the service, without this header.
+  // Node itself answers an invalid request, without this header.
   if (answer.headers.has('x-content-type-options'))
     (await descriptionOf(baseUrl)).check({ ...answer, method, path, sent: undefined })
   return answer
 }
 
-/** Writes these bytes to a new connection and returns all bytes received until it closes. May close this side after them. */
+/** Writes these bytes to a new connection and returns all bytes until it closes. `ends` closes this side. */
 export async function exchangeBytes(
   baseUrl: string,
   pieces: (string | Uint8Array)[],
@@ -48,7 +48,7 @@ export async function closed(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise<void>(resolve => socket.once('close', () => resolve()))
 }
 
-/** Opens a connection. An error on it only closes it. */
+/** An error on the connection only closes it. */
 export async function open(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)

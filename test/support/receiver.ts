@@ -8,7 +8,6 @@ import type { Post } from '../../src/core/ports.ts'
 import { type CertificateKind, certificates } from './certificates.ts'
 import { listen } from './ports.ts'
 
-/** A request as it arrived. */
 export type Received = {
   method: string
   path: string
@@ -28,13 +27,12 @@ export type Answer = {
   nth: number
 }
 
-/** How a receiver differs from one that responds 200 at once. */
+/** The differences from a receiver that responds 200 at once. */
 export type Behaviour = {
-  /** It lets attempts wait until their two seconds are over. Others have more time, for a slow machine. */
+  /** Attempts time out after two seconds. With other receivers they have more time, for a slow machine. */
   hangs?: boolean
   /** Nothing listens at the port. */
   refuses?: true
-  /** Speaks HTTP without TLS. */
   plain?: true
   certificate?: CertificateKind
   newestTls?: SecureVersion
@@ -51,12 +49,12 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 /** A POST without headers, for the real sender. */
 export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, body })
 
-/** Not an ephemeral port: one that was just closed could become the port of the next receiver. */
+/** Not an ephemeral port: the system could give a port that was just closed to the next receiver. */
 export const UNUSED_PORT = 1
 
 /**
- * Starts a receiver on 127.0.0.1, at a port of the system's choice. It does not keep the process, so that a test that fails
- * before it closes its receiver ends the run.
+ * Starts a receiver on 127.0.0.1, at a port of the system's choice. It does not keep the process running, so that a
+ * test that fails before it closes its receiver ends the run.
  */
 export async function startReceiver(behaviour: Behaviour = {}) {
   const requests: Received[] = []
@@ -85,9 +83,7 @@ export async function startReceiver(behaviour: Behaviour = {}) {
     /** Has the host `localhost`, for which the certificate is valid. */
     url: `${behaviour.plain ? 'http' : 'https'}://localhost:${port}/hook`,
     port,
-    /** All requests so far. */
     requests,
-    /** How many TCP connections were opened to it. */
     connections: () => connections,
     /** Resolves with the next `count` requests that no earlier call returned. */
     async next(count = 1): Promise<Received[]> {
@@ -96,7 +92,6 @@ export async function startReceiver(behaviour: Behaviour = {}) {
       while (requests.length < from + count) await once(arrivals, 'request')
       return requests.slice(from, from + count)
     },
-    /** Closes all connections and stops listening. */
     async close(): Promise<void> {
       for (const socket of sockets) socket.destroy()
       web.close()

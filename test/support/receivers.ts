@@ -1,4 +1,4 @@
-/** Receivers that would fail in production, and some that would not: what the check, a probe and asking them finds. */
+/** Receivers that would fail in production, and some that would not, with the findings of the check and of probes. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../src/core/time.ts'
 import { statuses } from '../../src/pay/payments/payment.ts'
@@ -11,20 +11,20 @@ import type { Behaviour, Received } from './receiver.ts'
 /** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
 const SAME_MOMENT = 200
 
-/** What a receiver knows of a message. */
+/** A message as a receiver sees it. */
 type Arrived = {
   request: Received
   message: Body
   isRight: boolean
   keys: Keys
-  /** How often a message with this identifier has arrived, this time included. */
+  /** The number of arrivals with this identifier, this one included. */
   times: number
   /** Resolves after a while to whether no other message was under way meanwhile. */
   isAlone: () => Promise<boolean>
   isKnownPayment: boolean
-  /** Reads the payment, and resolves to its status; 'none' if it does not exist. */
+  /** Resolves to the status of the payment; 'none' if it does not exist. */
   read: () => Promise<string>
-  /** Does this after the answer. */
+  /** Runs `work` after the answer. */
   later: (work: () => Promise<unknown>) => void
 }
 
@@ -32,9 +32,9 @@ type Judge = (arrived: Arrived) => number | Promise<number>
 
 export type JudgingReceiver = {
   judge: Judge
-  /** What a probe finds that is no pass. Absent where it accepts no true message. */
+  /** The findings of a probe that are no pass. Absent if the receiver accepts no true message. */
   probed?: Record<string, string>
-  /** The cause that asking it finds about a message that it refuses. */
+  /** The cause that is found by asking the receiver about a message that it refuses. */
   asked?: string
 }
 
@@ -44,13 +44,13 @@ const refusing =
   arrived =>
     arrived.isRight && isRefused(arrived) ? status : right401(arrived)
 
-/** Takes only what `expected` computes of the body. */
+/** Accepts only the signature that `expected` computes from the body. */
 const expecting =
   (expected: (body: string, keys: Keys) => string): Judge =>
   ({ request, keys }) =>
     signatureIn(request) === expected(request.body, keys) ? 200 : 401
 
-/** Answers 200 first, as the documentation says, and then reads the payment of what it takes for true. */
+/** Answers 200 first, as the documentation says, and then reads the payment if it takes the message for true. */
 const readingLater =
   (isTrue: (arrived: Arrived) => boolean): Judge =>
   arrived => {
@@ -67,7 +67,7 @@ const printedAgain = (body: string, { own }: Keys) => hex(JSON.stringify(JSON.pa
 
 const API_STATUSES: readonly string[] = statuses
 
-/** Of another public client: the statuses that it expects with each event. */
+/** The statuses that another public client expects with each event. */
 const STATUSES_OF: Record<string, string[]> = {
   card_payment_succeeded: ['success', 'submitted', 'capturable'],
   card_payment_captured: ['success'],
@@ -78,14 +78,14 @@ const STATUSES_OF: Record<string, string[]> = {
 
 const notSeen = (...ids: string[]): Record<string, string> =>
   Object.fromEntries(ids.map(id => [id, 'not seen']))
-/** Of the one that is not steady. */
+/** The refusals of the receiver that is not steady. */
 let refusals = 0
 
-/** What no answer of a receiver shows that accepts a forgery. */
+/** The rules whose results no answer shows, if a receiver accepts a forgery. */
 const BY_ANSWERS_ALONE = notSeen('R3', 'R4', 'R8')
 
 export const judgingReceivers: Record<string, JudgingReceiver> = {
-  // As a third public client does, which goes by the event alone and takes one that it does not know.
+  // A third public client does this. It goes by the event alone, and accepts an unknown event.
   'checks rightly': { judge: right401, probed: {}, asked: 'accepts' },
   'checks nothing': {
     judge: async ({ read }) => {
@@ -143,7 +143,7 @@ export const judgingReceivers: Record<string, JudgingReceiver> = {
     },
     probed: { R4: 'warn', R10: 'not seen' },
   },
-  // That client reads the payment and compares its status with the event: it answers 500 where they do not match.
+  // The client of STATUSES_OF: it answers 500 if the status of the payment does not match the event.
   'reads the payment and compares its status with the event': {
     judge: async ({ isRight, message, read }) => {
       if (!isRight) return 401
@@ -172,7 +172,7 @@ export const judgingReceivers: Record<string, JudgingReceiver> = {
     judge: refusing(({ message }) => message.resource_type !== 'payment', 422),
     probed: { R9: 'warn', R10: 'fail' },
   },
-  // The statuses that a public client of a department knows: it answers 500 to any other.
+  // A public client of a department knows only these statuses, and answers 500 to any other.
   'knows only the statuses of the API': {
     judge: refusing(({ message }) => !API_STATUSES.includes(message.resource.state.status), 500),
     probed: { R10: 'fail' },
@@ -182,7 +182,6 @@ export const judgingReceivers: Record<string, JudgingReceiver> = {
 type Surroundings = {
   keys: Keys
   knows: (payment_id: string) => boolean
-  /** Reads a payment through the API: its status, or 'none'. */
   read: (payment_id: string) => Promise<string>
   /** Lets seconds pass before it does something after its answer. */
   pass: () => void
@@ -216,7 +215,7 @@ export function judging(
         times,
         isAlone: async () => {
           await sleep(SAME_MOMENT)
-          await setImmediate() // what has arrived in the meantime is read first
+          await setImmediate() // reads messages that have arrived in the meantime first
           return mostUnderWay === 1
         },
         isKnownPayment: knows(resource_id),
@@ -237,7 +236,7 @@ export function judging(
 /** Milliseconds that make a receiver slow if half of its answers take as long. */
 export const SLOW = 1_001
 
-/** One that answers three messages so. */
+/** A receiver that answers three messages with this status. */
 const answers = (what: string, expected: string, status: number, after = '') =>
   client(`a receiver that ${what} three messages${after}`, expected, async keeper => {
     await keeper.hook(status)
@@ -245,7 +244,7 @@ const answers = (what: string, expected: string, status: number, after = '') =>
     if (after) await keeper.leaveGap()
   })
 
-/** One whose attempts are recorded as these, a second apart; `pause`: milliseconds before the last. */
+/** A receiver with these attempts in the record, a second apart; `pause`: milliseconds before the last. */
 const attempted = (
   what: string,
   expected: string,
@@ -259,7 +258,7 @@ const attempted = (
     await keeper.record(SECOND, attemptsAt(webhook, attempts.slice(-1)))
   })
 
-/** A server with one worker: attempts that it does not answer while its own requests about the payments wait so long. */
+/** A receiver with one worker: attempts time out while its own requests about the payments wait `ms` milliseconds. */
 const waiting = (what: string, expected: string, ms: number, ...payments: string[]) =>
   client(`a receiver whose requests wait ${what}`, expected, async ({ hook, record }) => {
     const webhook = await hook()
@@ -270,7 +269,6 @@ const waiting = (what: string, expected: string, ms: number, ...payments: string
     }
   })
 
-/** What the check finds of receivers by their answers. */
 export const receivers: Record<string, Integration> = Object.fromEntries([
   answers('redirects', 'W2 fail x6, P15 note', 302),
   answers('redirects with the same method', 'P15 note, W2 note x6', 307),

@@ -1,4 +1,4 @@
-/** Shell lines of documents and examples, run as they stand on a port that is free. */
+/** Runs shell lines of documents and examples unchanged, except for their port. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS = join(import.meta.dirname, 'bin')
 const QUIET = { npm_config_update_notifier: 'false' }
 
-/** The blocks of a document that are marked as shell lines, also those in a list. */
+/** The blocks of a document that are marked `sh`, also those in a list. */
 export function shellBlocks(document: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
   return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', lines = '']) =>
@@ -18,11 +18,9 @@ export function shellBlocks(document: string): string[] {
   )
 }
 
-export type Outcome = { code: number | null; stdout: string; stderr: string }
-
 type Terminal = { cwd: string; port: number; env?: Record<string, string> }
 
-/** Starts lines in bash, with `port` in place of 3000 and a `jq` of our own. Their processes are one group. */
+/** Starts lines in bash, with `port` in place of 3000 and the `jq` of the tests. Their processes are one group. */
 function startShell(
   lines: string,
   { cwd, port, env = {} }: Terminal,
@@ -41,10 +39,10 @@ function startShell(
 }
 
 /**
- * Runs lines in bash to their end. They print into files: a process that they left running would keep pipes open, and at
- * the end of bash a pipe may still hold what was printed.
+ * Runs lines in bash to their end. Their output goes to files: a process that they left running would keep a pipe open,
+ * and after the end of bash a pipe may still hold output.
  */
-export async function runLines(lines: string, terminal: Terminal): Promise<Outcome> {
+export async function runLines(lines: string, terminal: Terminal) {
   const folder = tempFolder()
   const [stdout, stderr] = [join(folder, 'stdout'), join(folder, 'stderr')]
   const files = [openSync(stdout, 'w'), openSync(stderr, 'w')] as const
@@ -54,7 +52,7 @@ export async function runLines(lines: string, terminal: Terminal): Promise<Outco
   return { code, stdout: readFileSync(stdout, 'utf8'), stderr: readFileSync(stderr, 'utf8') }
 }
 
-/** Starts lines that run on, and waits until they have printed `text`. `stop` does what Ctrl-C does. */
+/** Starts lines that run on, and waits until they have printed `text`. `stop` is Ctrl-C. */
 export async function startLines(lines: string, terminal: Terminal, text: string) {
   const { shell, exited } = startShell(lines, terminal, ['pipe', 'pipe'])
   const { written: output, until } = collect(shell)

@@ -1,4 +1,4 @@
-/** The record of requests and attempts, as tests look at it. */
+/** Rows for the record of requests and attempts, and functions to read it. */
 import { type Exchange, type NewExchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
 import type { RawRequest } from '../../src/tools/record/row.ts'
 import {
@@ -53,12 +53,11 @@ export function insertKept(room: string, at: number, fields: Partial<NewExchange
 
 type Recording = Pick<Service, 'apps' | 'database'>
 
-/** Writes what waits to be written. */
 export async function flush({ apps }: Pick<Service, 'apps'>): Promise<void> {
   for (const { recorder } of apps) await recorder?.flush()
 }
 
-/** All exchanges of a room, or those that match, in the order in which they began. */
+/** The exchanges of a room that match, in the order in which they began. */
 export async function recorded(service: Recording, room: string, filter: ExchangeFilter = {}) {
   await flush(service)
   const part = { limit: 20_000, order: 'oldest' } as const

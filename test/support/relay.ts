@@ -2,7 +2,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { listen } from './ports.ts'
 
-/** `change` may replace what the server sends. */
+/** `change` may replace bytes of the server. */
 export async function startRelay(
   target: number,
   change: (bytes: Buffer) => Buffer = bytes => bytes,
@@ -25,7 +25,7 @@ export async function startRelay(
   }
   return {
     port: await listen(server),
-    /** New connections lead to this port of loopback from now on. Those that are open are cut. */
+    /** Leads new connections to this port of loopback from now on, and cuts the open ones. */
     leadTo(port: number) {
       current = port
       cut()

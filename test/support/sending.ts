@@ -1,4 +1,4 @@
-/** The real Send to receivers on loopback. All are closed at the end of the test file that imports this. */
+/** The real Send to receivers on loopback. All are closed after the tests of the importing file. */
 import { after } from 'node:test'
 import type { Resolve } from '../../src/core/ports.ts'
 import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'

@@ -9,7 +9,7 @@ import { type Client, createClient } from './client.ts'
 import { tempDatabase } from './folders.ts'
 import { copyMigratedDatabase } from './postgres.ts'
 
-/** Tests on PostgreSQL run two instances of the service, and each must see what the other writes. */
+/** Tests on PostgreSQL run two instances of the service, and each must see the writes of the other. */
 export type DatabaseKind = 'sqlite' | 'postgres'
 export const databaseKinds: DatabaseKind[] = ['sqlite', 'postgres']
 
@@ -92,11 +92,9 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
         now += ms
       },
     },
-    /** Creates an account with an API key. */
     newAccount: async (behaviour?: Behaviour): Promise<Client> =>
       (await newNamedAccount(behaviour)).api,
     newNamedAccount,
-    /** Requests without a key. */
     anonymous: createClient(baseUrls, undefined),
     async stop() {
       await Promise.all(instances.map(instance => instance.close()))
@@ -104,7 +102,7 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
   }
 }
 
-/** What the describes of a process share: a service for each database and each choice of the options. */
+/** The services that the describes of a process share: one for each database and each choice of options. */
 const shared = new Map<string, Promise<Service>>()
 
 function shareService(kind: DatabaseKind, { control = false, receives = false }: SharedOptions) {
@@ -119,17 +117,17 @@ function shareService(kind: DatabaseKind, { control = false, receives = false }:
   return found
 }
 
-/** One that did not start has failed its tests already, and must not keep the others running. */
+/** Ignores a service that did not start: its tests have failed already, and the others must be stopped. */
 async function stopShared(): Promise<void> {
   const started = await Promise.allSettled(shared.values())
   shared.clear()
   for (const start of started) if (start.status === 'fulfilled') await start.value.stop()
 }
 
-/** What tests may use of a service that others use too. */
+/** The part of a shared service that tests may use. */
 export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
 
-/** `receives` is `receiving` of the subscribers. No other option, because the service is everybody's. */
+/** `receives` stands for `receiving` of subscriber.ts. No other option, because all tests share the service. */
 type SharedOptions = Pick<ServiceOptions, 'control'> & { receives?: boolean }
 
 type Define<Of> = (service: () => Of) => void
@@ -137,8 +135,8 @@ type Define<Of> = (service: () => Of) => void
 type Given<Options, Of> = [define: Define<Of>] | [options: Options, define: Define<Of>]
 
 /**
- * `onEveryDatabase` with a service that all its describes of a process share, because a start on PostgreSQL takes half a
- * second. For tests that keep to accounts that they make, and do not move the machine's time.
+ * `onEveryDatabase` with a service that all describes of a process share, because a start on PostgreSQL takes half a
+ * second. For tests that use only accounts of their own and do not move the machine's time.
  */
 export const onSharedDatabases = (
   title: string,
@@ -146,8 +144,8 @@ export const onSharedDatabases = (
 ): void => onEach(title, { kinds: databaseKinds, isShared: () => true }, given)
 
 /**
- * Defines tests that run once, on SQLite, because their promise ends before a row is read or written: of what is refused,
- * of headers, addresses and texts. With other options than `control` they have a service of their own.
+ * Defines tests that run once, on SQLite, because no row is read or written before the result: tests of refusals,
+ * headers, addresses and texts. With other options than `control` they have a service of their own.
  */
 export function onOneDatabase(title: string, ...given: Given<ServiceOptions, SharedService>): void {
   const isShared = (options: object) => Object.keys(options).every(name => name === 'control')
@@ -175,8 +173,8 @@ function onEach(
 }
 
 /**
- * A service on SQLite for all tests of the file, or of the describe in which this is called. `prepare` makes what they
- * use: other hooks of a file do not wait for this one.
+ * A service on SQLite for all tests of the file, or of the describe in which this is called. `prepare` makes data for
+ * the tests: other hooks of a file do not wait for this one.
  */
 export const ownService = (options?: ServiceOptions, prepare?: Prepare): (() => Service) =>
   duringTests(() => startService('sqlite', options), false, prepare)

@@ -4,7 +4,7 @@ import { createClient } from './client.ts'
 import { choose, read } from './journeys.ts'
 import { startReceiver } from './receiver.ts'
 
-/** Buys something at a new shop, as a browser would. Returns the page to which it comes back, and the messages. */
+/** Buys something at a new shop, as a browser would. Returns the page after it, and the types of the messages. */
 export async function buyFromShop(pay: { url: string; key: string }, host: string) {
   const api = createClient([pay.url], pay.key)
   const shop = await startReceiver({ plain: true })

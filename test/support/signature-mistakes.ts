@@ -1,10 +1,10 @@
 /**
- * Mistakes that code in six languages makes with the signature of a message, and how each is named. The libraries are
- * written out once more here, so that the table does not depend on the printers under test.
+ * Mistakes that code in six languages makes with the signature of a message, and the name of each. The libraries are
+ * written out again here, so that the table does not depend on the printers under test.
  */
 import { createHash, createHmac } from 'node:crypto'
 
-/** The cause that must be named, its words, and what the code makes. */
+/** The cause, its name in words, and the result of the mistaken code. */
 type Row<Value> = [cause: string, words: string, value: Value]
 
 type Style = {
@@ -47,7 +47,7 @@ const slashed = (string: (text: string) => string) => (text: string) =>
 
 const python = { comma: ', ', colon: ': ' }
 
-/** Of bodies that were parsed and printed again. The words name the library. */
+/** Libraries that print a parsed body again. The words name the library. */
 const libraries: Row<Style>[] = [
   ['pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
   ['python', 'json.dumps() of Python', { ...python, string: ascii }],
@@ -99,10 +99,9 @@ const pythonBytes = (body: string): string =>
     .replace(/[\u0080-\u00ff]/g, unit => `\\x${unit.charCodeAt(0).toString(16)}`)}'`
 
 type Mistake = {
-  /** The signature that the code computes. */
   computed: string
   cause: string
-  /** What follows "the header" or "what your code computed". */
+  /** The end of the sentence that begins with "the header" or "what your code computed". */
   says: string
 }
 
@@ -111,7 +110,6 @@ type Signed = {
   key: string
   /** Another webhook of the account. */
   other: { name: string; key: string }
-  /** The name of the webhook with `key`. */
   webhook: string
 }
 

@@ -1,13 +1,13 @@
 /**
- * Counts how often V8 steps back in a regular expression: how their number grows is how the time grows, on any machine. Of
- * the libraries scslre 0.3 misses loops of several characters, such as `"state":\{([^}]*)\}`; recheck 4.5 takes 90 s for the
- * expressions of src, and looks at the first match only. A look-around that never steps back has none.
+ * Counts how often V8 steps back in a regular expression: the time grows as this number grows, on any machine. Of the
+ * libraries, scslre 0.3 misses loops of several characters, such as `"state":\{([^}]*)\}`; recheck 4.5 takes 90 s for
+ * the expressions of src, and looks at the first match only. A look-around without steps back counts as none.
  */
 import { setFlagsFromString } from 'node:v8'
 import type { Expression } from './expressions.ts'
 
 setFlagsFromString('--allow-natives-syntax')
-/** An expression that finds nothing once it has stepped back so often. */
+/** An expression that finds nothing after `most` steps back. */
 const limited = new Function(
   'source, flags, most',
   'return %NewRegExpWithBacktrackLimit(source, flags, most)',
@@ -17,17 +17,17 @@ setFlagsFromString('--no-allow-natives-syntax')
 const LEAST_STEPS = 16
 const MOST_STEPS = 1 << 20
 
-/** Of all matches with the flag g, otherwise of the first. Each match counts as a power of two, and too many as infinite. */
+/** Counts all matches with the flag g, otherwise the first. A match counts as a power of two or, at most, Infinity. */
 export function createSteps({ source, flags }: Expression): (text: string) => number {
   const engines = new Map<number, RegExp>()
   function engineOf(most: number): RegExp {
-    // The end of the text always matches, within the limit.
+    // The second part matches the end of every text, so only the limit makes a test fail.
     const engine =
       engines.get(most) ?? limited(`(?:${source})|(?![^])`, `g${flags.replace(/[gy]/g, '')}`, most)
     engines.set(most, engine)
     return engine
   }
-  /** Where the match ends that is next from a place on, and its steps. */
+  /** The end of the next match from a place on, and its steps. */
   function next(text: string, at: number) {
     for (let steps = LEAST_STEPS; steps <= MOST_STEPS; steps *= 2) {
       const engine = engineOf(steps)

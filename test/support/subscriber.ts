@@ -14,7 +14,7 @@ import {
 import type { Service, ServiceOptions } from './service.ts'
 import { holdAttempts } from './time.ts'
 
-/** A service whose webhooks may be on this machine, and that trusts the certificates of the tests. */
+/** Options of a service that may send to this machine and trusts the certificates of the tests. */
 export const receiving = {
   env: { FARTHING_CALLBACK_HOSTS: 'localhost' },
   resolve: async () => ['127.0.0.1'],
@@ -27,7 +27,7 @@ export type SubscriberOptions = {
   subscriptions?: string[]
   description?: string
   behaviour?: Behaviour
-  /** Where it registers. */
+  /** The path at which it registers. */
   at?: string
 }
 
@@ -89,16 +89,14 @@ export async function messagesAndPayments({ database }: Pick<Service, 'database'
   return JSON.stringify([messages, payments])
 }
 
-/** Responds to one request. */
 export type Reaction = (answer: Answer) => void
 
-/** Responds with a status and an empty body. */
 export const answering =
   (status: number): Reaction =>
   ({ response }) =>
     response.writeHead(status).end()
 
-/** Holds every request until `open`. Then `react` responds to it and to all later ones. */
+/** Holds every request until `open`. Then `react` responds to the held and all later requests. */
 export function gated(t: TestContext, react: Reaction = answering(200)) {
   holdAttempts(t)
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -11,7 +11,7 @@ export const endsWithin = (work: Promise<unknown>, ms: number): Promise<boolean>
 
 type Replaced = { mock: { restore(): void } }
 
-/** Tests that hold the same share one replacement, because mocks of one function can only be restored in their order. */
+/** Tests that hold the same function share one replacement: mocks must be restored in their order. */
 const holds = new Map<string, { tests: number; replaced: Replaced }>()
 
 function hold(t: TestContext, what: string, replace: () => Replaced): void {
@@ -26,7 +26,7 @@ function hold(t: TestContext, what: string, replace: () => Replaced): void {
   })
 }
 
-/** Lets the receivers and listeners of this process have as much time for an answer as the test needs, instead of two seconds. */
+/** Gives receivers and listeners of this process as much time to answer as the test needs, not two seconds. */
 export function holdAttempts(t: TestContext): void {
   const start = AbortSignal.timeout
   const lasting = (ms: number) => start(ms > 1_000 && ms <= 2_000 ? DAY : ms)
@@ -34,15 +34,15 @@ export function holdAttempts(t: TestContext): void {
   holdTimers(t, 1_000, 2_000)
 }
 
-/** Stops the time of this process by which work is limited to seconds, so that no machine is too slow for it. */
+/** Stops the clock by which work is limited to seconds, so that no machine is too slow for it. */
 export function holdWork(t: TestContext): void {
   const now = performance.now()
   hold(t, 'work', () => mock.method(performance, 'now', () => now))
 }
 
 /**
- * Lets timers that begin from now on and take more than `least` and at most `most` milliseconds last longer than the test,
- * so that what they limit is not over before the test has done its work on a slow machine. A test holds one range.
+ * Lets timers that begin from now on and take more than `least` and at most `most` milliseconds last longer than the
+ * test, so that a slow machine does not reach their end before the test has done its work. A test holds one range.
  */
 export function holdTimers(t: TestContext, least: number, most: number): void {
   const start = globalThis.setTimeout

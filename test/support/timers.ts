@@ -1,10 +1,10 @@
 /**
- * Multiplies the intervals of the record, the waits and the probes by FARTHING_TEST_TIMERS in the processes of the tests, and
- * so shows tests that depend on how much happens before a timer fires (test/long/slow.ts). `test/run.ts` loads it into them.
+ * Multiplies the intervals of the record, the waits and the probes by FARTHING_TEST_TIMERS in the processes of the
+ * tests, to find tests that depend on the work before a timer fires (test/long/slow.ts). `test/run.ts` loads it.
  */
 import { registerHooks } from 'node:module'
 
-/** The constants by the file of `src` that defines them, in milliseconds. Promises, such as the longest wait, stay. */
+/** The constants, in milliseconds, by their file of `src`. Promised times, such as the longest wait, stay. */
 export const INTERVALS: Record<string, string[]> = {
   'tools/record/batches.ts': ['WRITE_EVERY', 'WRITE_EVERY_UNDER_LOAD', 'RETRY_AFTER'],
   'tools/record/recorder.ts': ['LONGEST_HOLD'],

@@ -3,12 +3,12 @@ import { appendFileSync } from 'node:fs'
 import { afterEach, test } from 'node:test'
 import { cpuSeconds } from './process-tree.ts'
 
-/** Seconds, those of the processor also of the processes that this one started and that have ended. */
+/** Seconds. `cpu` includes the ended processes that this process started. */
 export type Taken = { file: string; cpu: number; wall: number; tests: number }
 
 const OUTPUT = process.env.FARTHING_TEST_TIMES
 
-/** The text of a module that imports these files and measures each. */
+/** The text of a module that imports and measures these files. */
 export const measured = (files: Map<string, string>): string =>
   [import.meta.url, ...[...files].map(([file, url]) => withMeasure(file, url))]
     .map(url => `import '${url}'\n`)
@@ -28,7 +28,7 @@ if (OUTPUT) {
   measure('(start of a process, with the code of its files)')
 }
 
-/** Defines a test that notes what has been used since the one before. The runner runs tests in the order of definition. */
+/** Defines a test that notes the use since the test before. The runner runs tests in the order of definition. */
 export function measure(file: string): void {
   test(`times of ${file}`, () => {
     const now = [cpuSeconds(process.pid), performance.now() / 1000] as const
@@ -39,7 +39,7 @@ export function measure(file: string): void {
   })
 }
 
-/** The lines that were noted, as a table with the dearest files first. */
+/** A table of the noted lines, the dearest files first. */
 export function table(lines: string, most: number): string {
   const files = new Map<string, Taken>()
   for (const line of lines.trim().split('\n')) {

@@ -5,7 +5,7 @@ import type { Database, Statement, Value } from '../../src/core/ports.ts'
 import { createClient } from './client.ts'
 import { type ServiceOptions, type SharedService, startService } from './service.ts'
 
-/** The same database; `note` first sees the statement of a query, or all of a write. */
+/** Wraps a database: `note` sees the statement of a query, or all statements of a write, before it runs. */
 export const watched = (
   database: Database,
   note: (statements: Statement[], kind: 'query' | 'write') => void,
@@ -21,7 +21,7 @@ export const watched = (
   },
 })
 
-/** A service on a database in memory. `plansOf` has each step of the plans of what was asked since `forget`. */
+/** A service on a database in memory that remembers its statements since `forget`. */
 export async function watchedService(t: TestContext, options: Pick<ServiceOptions, 'send'> = {}) {
   const seen = new Map<string, Statement>()
   const service = await startService('sqlite', {
@@ -41,7 +41,7 @@ export async function watchedService(t: TestContext, options: Pick<ServiceOption
     api: await service.newAccount(),
     service,
     forget: () => seen.clear(),
-    /** Of those that read these tables each step must match `index`; `least` are expected. */
+    /** At least `least` steps of the query plans read these tables, and each of them matches `index`. */
     async assertPlans(tables: RegExp, index: RegExp, least: number): Promise<void> {
       let steps = 0
       for (const { sql, values } of [...seen.values()]) {
@@ -56,11 +56,11 @@ export async function watchedService(t: TestContext, options: Pick<ServiceOption
   }
 }
 
-/** A query runs when `real` is called. Tests know it by the values that it carries, never by its text. */
+/** A query runs when `real` is called. Tests know it by its values, never by its text. */
 type Query = (real: () => Promise<unknown[]>, values: readonly Value[]) => unknown
 type Write = (real: () => Promise<boolean>, statements: readonly Statement[]) => Promise<boolean>
 
-/** Lets `query` see each query of the database of a service until the test ends, and answer it. */
+/** Lets `query` see and answer each query of the database until the test ends. */
 export function mockQueries(t: TestContext, database: Database, query: Query) {
   const real = database.query.bind(database)
   return t.mock.method(database, 'query', (sql: string, values: Value[] = []) =>
@@ -68,7 +68,7 @@ export function mockQueries(t: TestContext, database: Database, query: Query) {
   )
 }
 
-/** The same for its writes, but for those of the record, which are made at intervals. */
+/** Does the same for writes, except those of the record, which are made at intervals. */
 export function mockWrites(t: TestContext, database: Database, write: Write) {
   const real = database.write.bind(database)
   return t.mock.method(database, 'write', (statements: Statement[]) =>
@@ -79,8 +79,8 @@ export function mockWrites(t: TestContext, database: Database, write: Write) {
 }
 
 /**
- * Returns a client with its own account on the instance whose writes are intercepted. `beforeWrite` runs `act` once, before
- * the next write: so one request acts between another request's read and its write.
+ * Returns a client with its own account on the instance whose writes are intercepted. `beforeWrite` runs `act` once
+ * before the next write, so that it falls between the read and the write of another request.
  */
 export async function interleaving(t: TestContext, service: SharedService, behaviour?: Behaviour) {
   const { key } = await service.newAccount(behaviour)

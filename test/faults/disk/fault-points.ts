@@ -13,13 +13,13 @@ import { injecting } from './trace.ts'
 export type FaultOptions = {
   points: number
   seed: number
-  /** The fault of the nth point, for strace. */
+  /** The fault of the nth point, as strace takes it. */
   fault: (nth: number) => string
   /** Checks a process whose clients all lost a request, or that has ended. */
   judge: (service: FarthingProcess, exit: Exit | undefined, workload: Workload) => Promise<void>
 }
 
-/** `atStart`: faults before it listened. `reached`: faults under load. */
+/** `atStart`: faults before the service listened. `reached`: faults under load. */
 export type FaultReport = {
   points: number
   atStart: number
@@ -97,19 +97,19 @@ async function checkAfterwards(
   }
 }
 
-/** The fault killed the process, if it occurred. */
+/** The fault must have killed the process, if it occurred. */
 export async function judgeKilled(_service: FarthingProcess, exit: Exit | undefined) {
   if (exit) assert.deepEqual(exit, { code: null, signal: 'SIGKILL' })
 }
 
-/** The process ended itself with an error. */
+/** The process must have ended itself with an error, if the fault occurred. */
 export async function judgeStopped(service: FarthingProcess, exit: Exit | undefined) {
   if (!exit) return
   assert.deepEqual(exit, { code: 1, signal: null })
   assert.match(service.output(), /the service cannot go on/)
 }
 
-/** The process runs on: reads succeed, readiness is 503, and writes succeed once there is room. */
+/** The process must run on: reads succeed, readiness is 503, and writes succeed once there is room. */
 export async function judgeFull(
   service: FarthingProcess,
   exit: Exit | undefined,

@@ -1,4 +1,4 @@
-/** Cuts the power at many moments of a trace and checks the files that each leaves. */
+/** Cuts the power at many moments of a trace and checks the files that are left each time. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -8,13 +8,12 @@ import { createDisk } from './power-cut.ts'
 import { readTrace } from './trace.ts'
 
 export type Cuts = {
-  /** The trace, and the database whose files matter. */
+  /** The file of the trace, and the database to check. */
   trace: string
   path: string
-  /** How many images to make at most. */
   images: number
   random: Random
-  /** Matches acknowledged identifiers in what was sent; `present` selects the stored ones. */
+  /** Matches acknowledged identifiers in the sent text; `present` selects the stored identifiers. */
   acknowledges: RegExp
   present: string
   /** Queries that must return no row. */
@@ -36,9 +35,9 @@ export async function cutPower(cuts: Cuts) {
   const report = {
     images: 0,
     moments,
-    /** How often the database file itself was synced. */
+    /** The number of syncs of the database file itself. */
     checkpoints: 0,
-    /** Images that lack something acknowledged, and the most that one lacks. */
+    /** Images without some acknowledged identifiers, and the most that one image lacks. */
     losing: 0,
     worst: 0,
     /** Images that SQLite cannot open, or that are damaged or inconsistent. */

@@ -1,4 +1,4 @@
-/** A simulated disk: what may be left of files if the power fails between two calls. */
+/** A simulated disk: it makes files as they may be after a power cut between two calls. */
 import type { Random } from '../process/workload.ts'
 import type { DiskEvent } from './trace.ts'
 
@@ -27,8 +27,8 @@ export function createDisk(isKept: (file: string) => boolean) {
       else pending.push(event)
     },
     /**
-     * The files after a power cut: everything synced, and of the other writes nothing or a random part.
-     * Creating and unlinking a file counts as durable at once.
+     * The files after a power cut: all synced data, and of the other writes nothing or a random part. Creating and
+     * unlinking a file counts as durable at once.
      */
     image(keep: 'nothing' | 'some', random: Random): Map<string, Buffer> {
       const image = new Map<string, Buffer>()

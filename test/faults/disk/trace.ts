@@ -1,4 +1,4 @@
-/** Reads from strace what a process wrote to files and sent to others. */
+/** Reads the writes of a process to files and sockets from the output of strace. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -7,7 +7,7 @@ export type DiskEvent =
   | { kind: 'sync'; file: string }
   | { kind: 'truncate'; file: string; length: number }
   | { kind: 'unlink'; file: string }
-  /** Sent on a socket or a pipe, so from here on acknowledged. */
+  /** Data sent on a socket or a pipe: acknowledged from here on. */
   | { kind: 'told'; text: string }
 
 /**

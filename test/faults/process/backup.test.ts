@@ -50,7 +50,7 @@ test('A backup under load has everything that was acknowledged before it', async
   })
   t.after(() => restored.close())
   const api = createClient([restored.url], KEY)
-  // Finished payments are exactly as they were; others may have changed before the copy.
+  // Finished payments are exactly as before; others may have changed before the copy.
   const final = before.filter(
     ({ world, unknown }) =>
       !unknown && /cancelled|failed/.test(courseOf(world).statuses.at(-1) ?? ''),

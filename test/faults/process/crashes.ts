@@ -17,13 +17,12 @@ import { createWorkload, type Random, seeded, type Workload } from './workload.t
 export type CrashOptions = {
   cycles: number
   seed: number
-  /** Called after each cycle. */
   progress?: (cycle: number, report: CrashReport) => void
   /** Damages the record of requests after each crash of the service on a SQLite file, before it starts again. */
   damageRecord?: (at: { path: string; output: string }) => void
 }
 
-/** `unanswered`: requests that a crash cut off; `payments`: those that were acknowledged. */
+/** `unanswered`: requests that a crash cut off; `payments`: acknowledged payments. */
 export type CrashReport = {
   seed: number
   cycles: number
@@ -38,20 +37,20 @@ const CLIENTS_WITH_WEBHOOK = 4
 /** Responses before the crash, at least and at most. A count, because machines differ in speed. */
 const FEWEST_ANSWERS = 30
 const MOST_ANSWERS = 300
-/** How many payments of earlier cycles are checked again after each crash. */
+/** Payments of earlier cycles to check again after each crash. */
 const OLD_ONES = 50
 
 type Crashing = {
   url: string
-  /** Its address for the checks, if that is another one. */
+  /** The address of the database for the checks, if that is another one. */
   direct?: string
-  /** How many there are: on PostgreSQL two, which are never restarted and must be ready again after a crash. */
+  /** On PostgreSQL 2: these are never restarted and must be ready again after a crash. */
   instances: 1 | 2
   /** Crashes something, and lets it come back. */
   crash(instances: FarthingProcess[], start: () => Promise<FarthingProcess>): Promise<void>
 }
 
-/** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
+/** Kills the service on a SQLite file with kill -9. Throws the faults that it finds. */
 export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   const path = join(tempFolder(), 'farthing.db')
   return crashUnder(options, {
@@ -65,7 +64,7 @@ export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   })
 }
 
-/** Kills PostgreSQL with kill -9 under two instances. */
+/** Kills PostgreSQL with kill -9 under two instances. Throws the faults that it finds. */
 export async function crashPostgres(options: CrashOptions): Promise<CrashReport> {
   const server = await startCrashablePostgres()
   const url = await createPostgresDatabase(server.url)
@@ -76,7 +75,6 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
   }
 }
 
-/** Throws what it finds wrong. */
 export async function crashUnder(
   options: CrashOptions,
   { url, direct = url, ...crashing }: Crashing,
@@ -109,7 +107,7 @@ export async function crashUnder(
   }
 }
 
-/** `crash` crashes and comes back. `read` opens the database, hands it to `use` and closes it. */
+/** `crash` also waits until all is ready again. `read` opens the database, hands it to `use` and closes it. */
 async function runCycles(
   { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
@@ -146,7 +144,7 @@ async function runCycles(
     await work
     for (const workload of both) {
       unanswered += unansweredOf(workload)
-      // After the last crash all are checked.
+      // After the last crash all payments are checked.
       if (cycle < cycles) await workload.check([...workload.touched, ...sample(workload, random)])
       else await workload.check()
     }

@@ -19,7 +19,7 @@ const losses: Record<string, (path: string) => void> = {
   },
 }
 
-// At once, because they wait for looks at the file.
+// These tests run at once, because they wait for the service to look at the file.
 describe('A SQLite file', { concurrency: true }, () => {
   for (const [what, lose] of Object.entries(losses))
     test(`If the SQLite file ${what}, the service says so in one line and ends with code 1`, async t => {

@@ -8,7 +8,7 @@ import { exchange } from '../../support/client.ts'
 import { startProcess } from '../../support/process.ts'
 import { open } from '../../support/raw-http.ts'
 
-/** What is read or loaded when somebody first asks for it. */
+/** Paths whose content is read or loaded at the first request. */
 const PATHS = [
   `/assets/${assets.css}`,
   ...'/ /docs /openapi.json /control/openapi.json /secure/mistyped /console/sign-in'.split(' '),
@@ -20,7 +20,7 @@ async function exhaustDescriptors(fromSources: boolean): Promise<void> {
   const wrapper = ['sh', '-c', `ulimit -n ${LIMIT}; exec "$0" "$@"`]
   const env = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn', FARTHING_CONTROL: 'true' }
   const service = await startProcess({ wrapper, env, fromSources })
-  // This connection is there before all others.
+  // This connection is open before all others.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets: Awaited<ReturnType<typeof open>>[] = []
   const ask = async (path: string, over: Agent | false = agent) =>

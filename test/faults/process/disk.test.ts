@@ -6,7 +6,7 @@ import { startService } from '../../support/service.ts'
 import { serve } from './serve.ts'
 
 test('While the disk is full writes are 500, reads are 200, and readiness is 503 until there is room', async t => {
-  // The record's own writes would share a transaction with those of the test, and its fate.
+  // A write of the record could share a transaction with a write of the test, and fail with it.
   const service = await startService('sqlite', { env: { FARTHING_CONSOLE: 'false' } })
   t.after(() => service.stop())
   const api = await service.newAccount()
@@ -47,7 +47,7 @@ test('A request whose commit fails with an I/O error is 500, and the process exi
 
   async function createUntilRefused(): Promise<void> {
     for (;;) {
-      // One that comes half a second after the error finds nobody.
+      // A request that comes half a second after the error gets no answer.
       const answer = await limited.api.post('/v1/payments', webPayment).catch(() => undefined)
       if (!answer) return
       if (answer.status !== 201) return void refused.push(answer)

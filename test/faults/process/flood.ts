@@ -1,4 +1,4 @@
-/** Floods against a service. As a thread it makes one, until it is terminated; test/long/floods.ts measures beside it. */
+/** Floods against a service. As a thread it makes one until terminated; test/long/floods.ts measures beside it. */
 import { createServer, type RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'

@@ -8,7 +8,6 @@ import { type Answer, startReceiver } from '../../support/receiver.ts'
 
 export const HOOKED_KEY = 'key-of-the-hooked-account'
 
-/** Settings of a service with the account. */
 export const HOOKED = {
   FARTHING_API_KEYS: `hooked=${HOOKED_KEY}`,
   FARTHING_CALLBACK_HOSTS: 'localhost',
@@ -24,7 +23,7 @@ export async function startHookReceiver() {
     const good = signature(request.body, signingKey)
     if (request.headers['pay-signature'] !== good) badSignatures.push(webhook_message_id)
     received.set(webhook_message_id, (received.get(webhook_message_id) ?? 0) + 1)
-    receiver.requests.length = 0 // there may be hours of them
+    receiver.requests.length = 0 // a run may last for hours
     response.end()
   }
   const receiver = await startReceiver({ plain: true, onRequest })
@@ -45,7 +44,7 @@ export async function startHookReceiver() {
   }
 }
 
-/** Waits until no message is PENDING. Then each one must have been received. */
+/** Waits until no message is PENDING. Each one must then have been received. */
 export async function checkAllDelivered(database: Database, received: Map<string, number>) {
   const messages = () =>
     database.query<{ message_id: string; status: string }>(

@@ -1,6 +1,6 @@
 /**
- * Records which changes were acknowledged and which requests got no response. After a crash all acknowledged
- * changes must be there, and each unanswered request must have taken effect completely or not at all.
+ * Records acknowledged changes and requests without a response. After a crash all acknowledged changes must be there,
+ * and each unanswered request must have taken effect completely or not at all.
  */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
@@ -13,11 +13,10 @@ import { amountLeft } from '../model-payments.ts'
 export type StepName = keyof typeof steps
 
 export type Entry = {
-  /** The body of the 201. */
   created: Body
   /** The model of the payment, after all that was acknowledged. */
   world: World
-  /** A request without a response: it took effect or it did not. */
+  /** A request without a response: it took effect or not. */
   unknown?: StepName | undefined
   /** The last GET response, if nothing was changed since. */
   read?: Body | undefined
@@ -31,13 +30,12 @@ export function newEntry(created: Body): Entry {
   return { created, world, refund_ids: [] }
 }
 
-/** What comes of a step, and the response. */
+/** The world after a step, and the response to it. */
 export function after(world: World, name: StepName): Step & { world: World } {
   const next = structuredClone(world)
   return { ...steps[name](next), world: next }
 }
 
-/** A create without a response. */
 export type Lost = { reference: string; amount: number; key: string | undefined }
 
 export const newLedger = () => ({
@@ -48,7 +46,7 @@ export const newLedger = () => ({
   lost: [] as Lost[],
 })
 
-/** The statuses that a payment went through, and what of it was refunded. */
+/** The statuses that a payment went through, and the amount that was refunded. */
 export function courseOf({ payments: [payment] }: World) {
   assert.ok(payment)
   const statuses = payment.events.map(({ status }) => status)

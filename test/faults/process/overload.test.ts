@@ -29,7 +29,7 @@ import { inParallel } from './workload.ts'
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]
   const service = await startService('sqlite', {
-    // The writes of the recorder would wait at the gate too, and be counted.
+    // Without the recorder: its writes would wait at the gate too, and be counted.
     env: { DATABASE_URL: 'sqlite::memory:', FARTHING_CONSOLE: 'false' },
     ports: real => ({
       database: {
@@ -39,7 +39,7 @@ async function startGated(t: TestContext) {
     }),
     send: () => sends.wait().then(() => resultOf(200)),
   })
-  // A busy machine takes longer than a client may for its headers and its body, and than a connection may be silent.
+  // No time limits for headers, bodies and silent connections: a busy machine may take longer.
   const { server } = service.apps[0]?.server ?? assert.fail('it has one')
   assert.deepEqual([server.headersTimeout, server.requestTimeout], [HEADERS_MS, REQUEST_MS])
   Object.assign(server.setTimeout(0), { headersTimeout: 0, requestTimeout: 0 })
@@ -53,7 +53,7 @@ async function startGated(t: TestContext) {
 const headOf = (key: string | undefined, length: number): string =>
   `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-/** Creates on connections of their own. `statuses` fills with those of the responses as they come. */
+/** Sends creates, each on its own connection. `statuses` fills with the statuses of the responses as they come. */
 function sendCreates(baseUrl: string, key: string | undefined) {
   const body = JSON.stringify(webPayment)
   const head = headOf(key, body.length)

@@ -79,7 +79,7 @@ describe('While PostgreSQL is away', () => {
     await cut
   })
 
-  // With the server of the tests before it, because another one costs a second.
+  // Uses the server of the tests before it, because another one costs a second.
   test('kill -9 of it loses no acknowledged change, and two instances continue without a restart', async t => {
     const url = await createPostgresDatabase(server.url)
     const crashing = { url, instances: 2, crash: server.crashAndRestart } as const

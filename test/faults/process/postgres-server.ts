@@ -7,7 +7,6 @@ import { childrenOf, signal } from '../../support/process-tree.ts'
 
 export type CrashablePostgres = Awaited<ReturnType<typeof startCrashablePostgres>>
 
-/** The process identifier of a server. */
 export const postmasterOf = ({ data }: RunningPostgres): number =>
   Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
 
@@ -26,17 +25,15 @@ export async function startCrashablePostgres() {
   }
   return {
     url: postgres.url,
-    /** Kills the postmaster with kill -9. */
     crash,
-    /** Starts it again on the same data. */
     restart,
     async crashAndRestart() {
       crash()
       await restart()
     },
     /**
-     * SIGSTOP for all its processes: connections stay open and nothing responds. The stopped postmaster starts no process
-     * and reaps none, so the list of children stays complete. `thaw` sends SIGCONT.
+     * Sends SIGSTOP to all its processes: connections stay open and nothing responds. The stopped postmaster starts no
+     * process and reaps none, so the list of children stays complete. `thaw` sends SIGCONT.
      */
     freeze() {
       process.kill(pid(), 'SIGSTOP')

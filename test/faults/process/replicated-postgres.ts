@@ -14,7 +14,7 @@ export async function startReplicatedPostgres() {
   const relay = await startRelay(portOf(primary))
   const url = Object.assign(new URL(primary.url), { port: String(relay.port) }).href
   return {
-    /** Leads to the primary. */
+    /** The address of the current primary. */
     url,
     /**
      * Kills the primary with kill -9, promotes the standby, and gives it a standby of its own. Resolves to the
@@ -27,7 +27,7 @@ export async function startReplicatedPostgres() {
       primary = standby
       await withClient(primary.url, async admin => {
         await admin.query('select pg_promote()')
-        // Without a standby nothing would be acknowledged until the next one is there.
+        // Stops waiting for a standby: nothing would be acknowledged until the next one is there.
         await waitForStandby(admin, false)
       })
       relay.leadTo(portOf(primary))
@@ -71,7 +71,7 @@ async function startStandby(primary: RunningPostgres): Promise<RunningPostgres> 
   return standby
 }
 
-/** Whether a commit is acknowledged only when the standby has it too. Resolves when that is so. */
+/** Sets whether a commit is acknowledged only when the standby has it too. Resolves when that is so. */
 async function waitForStandby(admin: pg.Client, wait: boolean): Promise<void> {
   await admin.query(`alter system set synchronous_standby_names = '${wait ? '*' : ''}'`)
   await admin.query('select pg_reload_conf()')

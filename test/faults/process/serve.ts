@@ -8,7 +8,7 @@ import { checkInvariants, type Quiet } from '../invariants.ts'
 
 export const KEY = 'key-of-the-default-account'
 
-/** Its settings on a database. Its links stay the same after a restart on another port. */
+/** Settings of a service on this database. Its links stay the same after a restart on another port. */
 export const settings = (DATABASE_URL: string, more: Record<string, string> = {}) => ({
   DATABASE_URL,
   FARTHING_API_KEY: KEY,
@@ -17,7 +17,7 @@ export const settings = (DATABASE_URL: string, more: Record<string, string> = {}
   ...more,
 })
 
-/** Starts one that is killed after the test at the latest. */
+/** Starts a service that is killed after the test at the latest. */
 export async function serve(
   t: TestContext,
   DATABASE_URL: string,
@@ -29,7 +29,6 @@ export async function serve(
   return { service, api: createClient([service.baseUrl], KEY) }
 }
 
-/** How many payments are in a SQLite file. */
 export function countPayments(url: string): number {
   const database = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true })
   const row = database.prepare('select count(*) as n from payments').get()

@@ -15,7 +15,7 @@ import { closed, exchangeBytes, open, parseAnswer } from '../../support/raw-http
 import { startReceiver } from '../../support/receiver.ts'
 import { countPayments, KEY, serve } from './serve.ts'
 
-/** Milliseconds between two turns of the event loop, less than the service's grace. */
+/** The most milliseconds between two turns of the event loop, less than the grace of the service. */
 const MOST_DELAY_MS = 300
 
 const start = async (t: TestContext) => (await serve(t, tempDatabase())).service
@@ -32,7 +32,7 @@ async function startHangingCancellation(t: TestContext) {
   return { service, cancelled }
 }
 
-/** Resolves once the service accepts no connection: only then do its responses close theirs. */
+/** Resolves once the service accepts no connection: only then do its responses close connections. */
 async function refusal(baseUrl: string): Promise<void> {
   for (let code = ''; code !== 'ECONNREFUSED'; await pause(5))
     code = await open(baseUrl).then(
@@ -44,7 +44,6 @@ async function refusal(baseUrl: string): Promise<void> {
     )
 }
 
-/** Sends a request on an open connection, and resolves with the status. */
 async function health(connection: Socket): Promise<number> {
   connection.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
   const [bytes] = await once(connection, 'data')
@@ -62,8 +61,8 @@ async function hammer(baseUrl: string, counts: Counts): Promise<void> {
   counts.ends.push(outcome)
 }
 
-// Alone. A client that is held up for longer than the half second of grace sends its next request to a closed connection, so
-// where this process was, only what the service did counts.
+// This test runs alone. A client that was held up for longer than the half second of grace meets a closed connection.
+// If this process was held up so, only the work of the service counts.
 test('On SIGTERM the service responds to every request that was sent, and exits with 0', async t => {
   for (let tries = 0, longest = Infinity; longest > MOST_DELAY_MS && tries < 3; tries++) {
     const database = tempDatabase()
@@ -129,7 +128,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
       service.signal('SIGSTOP')
       const status = Promise.race([health(connection), closed(connection)]).catch(() => undefined)
       await pause(1_000)
-      isInTime = !connection.closed // or this process was held up, and the half second was over
+      isInTime = !connection.closed // if closed, this process was held up beyond the half second
       service.signal('SIGCONT')
       if (isInTime) assert.equal(await status, 200)
       assert.deepEqual(await service.exited, { code: 0, signal: null })

@@ -4,26 +4,25 @@ import http from 'node:http'
 import type { Client } from '../../support/client.ts'
 
 export type Storm = {
-  /** How many requests. */
   count: number
-  /** Such as `/v1/payments`; of the nth request, where they differ. */
+  /** A path such as `/v1/payments`, or the path of the nth request. */
   path: string | ((nth: number) => string)
   method?: string
   headers?: Record<string, string>
   body?: string
   /** Milliseconds after which a client closes its connection. */
   leaveAfter?: number
-  /** On how many connections, which are kept. Otherwise each request has its own. */
+  /** The number of connections, which are kept. Without it each request has its own connection. */
   connections?: number
 }
 
-/** How often each status came, or the code of an error, or `left`, or `cut` for a body that is not whole. */
+/** The number of responses by status, or of requests by code of an error, `left`, or `cut` for an incomplete body. */
 export type Outcomes = Record<string, number>
 
 /** `longest` is in milliseconds, `largest` in bytes. */
 export type Stormed = { outcomes: Outcomes; longest: number; largest: number; said: string }
 
-/** Sends the requests with the key of the client, reads each response to its end, and keeps nothing of it. */
+/** Sends the requests with the key of the client, and reads each response to its end. */
 export async function storm(service: { baseUrl: string }, { key }: Client, load: Storm) {
   const { connections = Infinity, method = 'GET', path, leaveAfter, body } = load
   const agent = new http.Agent({ keepAlive: 'connections' in load, maxSockets: connections })
@@ -69,7 +68,7 @@ export const spoken = (outcomes: Outcomes): string =>
     .map(([outcome, count]) => `${count} times ${outcome}`)
     .join(', ')
 
-/** Fails unless there are 200s and, of these others, nothing else. */
+/** Fails unless there are 200s and, of the other statuses, at most these. */
 export function assertOnly(outcomes: Outcomes, ...others: number[]): void {
   const allowed = new Set(['200', ...others.map(String)])
   const wrong = Object.keys(outcomes).filter(outcome => !allowed.has(outcome))

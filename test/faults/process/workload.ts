@@ -133,12 +133,11 @@ export function createWorkload(baseUrls: string[], key: string, random: Random) 
     ledger,
     /** The entries that the last run used. */
     touched,
-    /** The number of responses. */
     answered: () => answered,
     stop: () => {
       stopped = true
     },
-    /** Runs the clients until each one got no response, there are so many responses more, or `stop` was called. */
+    /** Runs the clients until each one got no response, `answers` more responses came, or `stop` was called. */
     async run(clients: number, answers = Infinity) {
       stopped = false
       enough = answered + answers
@@ -160,10 +159,10 @@ export function createWorkload(baseUrls: string[], key: string, random: Random) 
   }
 }
 
-/** How many idempotency keys are tried again after each crash. */
+/** Idempotency keys to try again after each crash. */
 const KEYS_CHECKED = 50
 
-/** Repeated ones are chosen more often. */
+/** Repeated names are chosen more often. */
 const CHOICES: StepName[] = [
   ...(['open', 'success', 'success', 'declined', 'confirm', 'confirm', 'confirm'] as const),
   ...(['authorise', 'cancel', 'capture', 'capture', 'refund 60', 'refund the rest'] as const),
@@ -179,7 +178,7 @@ function nextStep({ world }: Entry, random: Random): StepName | undefined {
   return random() < stays ? undefined : steps[Math.floor(random() * steps.length)]
 }
 
-/** Sixteen at a time. The first failure rejects. */
+/** Handles sixteen items at a time. The first failure rejects. */
 export async function inParallel<Item>(
   items: Item[],
   each: (item: Item) => Promise<void>,

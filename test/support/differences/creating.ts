@@ -8,10 +8,9 @@ import { HEADER } from '../new-payment.ts'
 const create = async (api: Client, fields: object, headers?: Record<string, string>) =>
   briefOf(await api.post('/v1/payments', { ...webPayment, ...fields }, headers))
 
-/** An identifier that no agreement has. */
 const NOBODY = '0'.repeat(26)
 
-/** With as many digits as some card numbers. */
+/** As many digits as some card numbers have. */
 const NUMBER = 'N 12345678901'
 
 export const creating = {
@@ -24,7 +23,7 @@ export const creating = {
     async seen(api) {
       const payment = await api.createPayment()
       const { href } = payment._links.next_url
-      /** Where Chromium lets the form of the page lead, and the redirect after it. */
+      /** The addresses to which Chromium lets the form of the page and the redirect after it lead. */
       const leadsTo = async (path: string) =>
         /form-action ([^;]+)/.exec(
           (await api.get(path)).headers.get('content-security-policy') ?? '',

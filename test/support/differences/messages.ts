@@ -5,7 +5,7 @@ import type { Body, Client } from '../client.ts'
 import { choose, paidPayment } from '../journeys.ts'
 import { type Answer, startReceiver } from '../receiver.ts'
 
-/** Nothing listens there. */
+/** Nothing listens at this port. */
 const CALLBACK = 'https://localhost:1/'
 
 const hook = async (api: Client, callback_url = CALLBACK): Promise<Body> =>
@@ -26,7 +26,7 @@ const captured = async (api: Client, fields = {}): Promise<Body> => {
 
 const shortOf = (types: string[]): string => types.join(' ').replaceAll('card_payment_', '')
 
-/** The last two only after a card. */
+/** Fields of a card payment. It has the last two once a card was submitted. */
 const OF_CARD = [
   '_links',
   'provider_id',
@@ -37,7 +37,7 @@ const OF_CARD = [
 
 const BY_CONTROL = [true, 1, 0, 'P0102', 204, 'INACTIVE']
 
-/** Of each path: how it was asked, how often, and what came of the message. */
+/** For each path: the method and signature of each request, and the result of the message. */
 async function answersOf(api: Client, onRequest: (answer: Answer) => void, paths: string[]) {
   const receiver = await startReceiver({ plain: true, onRequest })
   const seen = []
@@ -152,7 +152,7 @@ export const messages = {
           return [answered, delivery, at.map((each: number) => each - at[0]), times]
         }
         times.push((Date.parse(next_attempt) - Date.parse(clock.now)) / 1000)
-        // Each is made at its time, also where the clock moves beyond it.
+        // Each attempt is made at its time, even if the clock moves beyond it.
         await api.post('/control/clock', { freeze: next_attempt })
       }
     },

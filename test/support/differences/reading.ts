@@ -13,7 +13,6 @@ async function motoPayment(api: Client, fields = {}): Promise<Body> {
   return read(api, created)
 }
 
-/** The first page of a search. */
 const searched = async (api: Client, path: string): Promise<Body> => (await api.get(path)).body
 
 const CARD = {

@@ -216,7 +216,7 @@ export const searching = {
     'govuk-pay': [0, 1],
   },
   mostAgreements: {
-    // By the links, because a second has less than 21 POSTs.
+    // Looks at the links of the pages, because a second has less than 21 POSTs.
     async seen(api) {
       const queries = ['', '?display_size=500', '?display_size=20', '?display_size=2']
       return Array.fromAsync(queries, async query => {

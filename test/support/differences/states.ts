@@ -15,7 +15,7 @@ const stateOf = async (api: Client, payment: Body): Promise<string> => {
 const post = (api: Client, { payment_id }: Body, path: string, body?: object) =>
   api.post(`/v1/payments/${payment_id}/${path}`, body)
 
-/** A payment whose capture, where it is due later, has come. */
+/** A captured payment, also where the capture is due later. */
 async function capturedPayment(api: Client, fields = {}): Promise<Body> {
   const payment = await paidPayment(api, fields)
   await api.advance(5_000)

@@ -1,8 +1,8 @@
-/** Requests that are wrong in one thing, and what GOV.UK Pay answers, by its source and its own tests. */
+/** Requests with one mistake, and the answers of GOV.UK Pay to them, by its source and its own tests. */
 import { card } from '../journeys.ts'
 import { DETAILS, HEADER, ofLength, type Parts, type Row, rowsOf } from '../new-payment.ts'
 
-/** Each of these is wrong for a text that must be given. */
+/** Wrong values of a required text. */
 const wrongText = (name: string, code = 'P010'): Row[] => [
   ...rowsOf(name, `400 ${code}1 ${name}`, undefined, 'null', '""', '"  "'),
   ...rowsOf(name, `400 ${code}2 ${name}`, '1', 'true', '{"a":1}', '[]'),
@@ -64,7 +64,7 @@ export const webRows: Row[] = [
   ...rowsOf('metadata', '201', `{${ofLength(30)}:${ofLength(100)}}`),
   ...rowsOf('metadata', '400 P0920', '{"a":"<"}', '{">":"a"}', '{"a":"\\u007c"}'),
   ...rowsOf('email', '400 P0920', '"a|b"'),
-  // Of two mistakes the first counts, in the order in which fields are read, and types before lengths.
+  // Of two mistakes the first counts: types before lengths, then fields in the order in which they are read.
   [{ amount: '"1"', reference: undefined }, '400 P0102 amount'],
   [{ reference: ofLength(256), email: '1' }, '400 P0102 email'],
   [{ return_url: undefined, amount: '0' }, '400 P0101'],
@@ -108,7 +108,7 @@ export const agreementRows: Row[] = [
   ...rowsOf('agreement_payment_type', '201', '"instalment"'),
 ]
 
-/** Bodies that are not one JSON object, and what POST /v1/payments, a refund and POST /v1/agreements answer. */
+/** Bodies that are not one JSON object, with the answers of POST /v1/payments, a refund and POST /v1/agreements. */
 export const bodies = [
   ['[]', '400 P0101 amount', '400 P0601 amount', '400 P2101 reference'],
   ['"x"', '400 P0101 amount', '400 P0601 amount', '400 P2101 reference'],
