@@ -24,6 +24,7 @@ function createHeldBatches(
   const made: RawExchange[] = []
   const makeRow = createRowMaker('an instance', [], createFactWriter(assert.ifError))
   const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  promise.catch(() => {}) // it may be rejected some turns before a write waits for it
   const batches = createBatches({
     database: {
       write: rows => {
