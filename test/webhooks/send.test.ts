@@ -10,6 +10,15 @@ import { type Behaviour, postTo } from '../support/receiver.ts'
 import { loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
 
+/** Repeats a check that took so long that idle connections ended, which they do after a second. */
+async function withinIdleTime(check: () => Promise<boolean>): Promise<boolean> {
+  for (;;) {
+    const began = performance.now()
+    const isRight = await check()
+    if (isRight || performance.now() - began < 900) return isRight
+  }
+}
+
 // Many of these wait for the deadline of two seconds, so they run concurrently.
 describe('Sending', { concurrency: true }, () => {
   // The first message takes long on a busy machine, which loads and compiles the code meanwhile.
@@ -170,31 +179,38 @@ describe('Sending', { concurrency: true }, () => {
     const pausing: Behaviour = {
       onRequest: ({ response }) => setTimeout(50).then(() => response.end()),
     }
-    const [one, other] = [await receiverThat(pausing), await receiverThat(pausing)]
+    const receivers = [await receiverThat(pausing), await receiverThat(pausing)]
     const send = loopbackSend()
-    for (const { url } of [one, other])
-      for (const body of ['1', '2']) {
-        const outcomes = await Promise.all([send(postTo(url, body)), send(postTo(url, body))])
-        for (const { response_time } of outcomes) assert.ok(Number(response_time) >= 40)
+    for (const { url, connections } of receivers) {
+      const atOnce = () => Promise.all([send(postTo(url)), send(postTo(url))])
+      const areReused = async () => {
+        for (const { response_time } of await atOnce()) assert.ok(Number(response_time) >= 40)
+        const before = connections()
+        await atOnce()
+        return connections() === before
       }
-    for (const { requests, connections } of [one, other]) {
-      assert.equal(requests.map(({ body }) => body).join(), '1,1,2,2')
-      assert.equal(connections(), 2)
+      assert.ok(await withinIdleTime(areReused))
     }
+    for (const { requests, connections } of receivers)
+      assert.ok(connections() <= requests.length / 2)
   })
 
   test('A broken idle connection closes the other idle connections of its host only.', async () => {
     const one = await receiverThat({
-      onRequest: ({ response, socket, nth }) => (nth === 1 ? response.end() : socket.destroy()),
+      onRequest: ({ response, socket, nth }) => (nth % 2 ? response.end() : socket.destroy()),
     })
     const other = await receiverThat()
     const otherHost = `https://receiver.test:${other.port}/`
     const send = loopbackSend()
-    await send(postTo(otherHost))
-    await send(postTo(one.url))
-    assert.equal((await send(postTo(one.url))).result, 'connection failed')
-    assert.equal((await send(postTo(otherHost))).result, '200 OK')
-    assert.equal(other.connections(), 1)
+    const isKept = async () => {
+      await send(postTo(otherHost))
+      const before = other.connections()
+      await send(postTo(one.url))
+      assert.equal((await send(postTo(one.url))).result, 'connection failed')
+      assert.equal((await send(postTo(otherHost))).result, '200 OK')
+      return other.connections() === before
+    }
+    assert.ok(await withinIdleTime(isKept))
   })
 
   test('A new connection never resumes a TLS session.', async () => {
