@@ -230,8 +230,9 @@ describe('The package', () => {
 
   test('The service runs after the steps of the Containerfile, done one by one without an engine', async t => {
     const image = join(folder, 'image')
-    const inImage = (text: string) =>
-      text.replaceAll(/(?<=^|[ :=])\/(tmp|data|home)\b/g, `${image}/$1`)
+    const inImage = (text: string, root = image) =>
+      text.replaceAll(/(?<=^|[ :=])\/(tmp|data|home)\b/g, `${root}/$1`)
+    const quotedImage = image.replaceAll(/[^\w/-]/g, '\\$&')
     const text = read(join(ROOT, 'Containerfile'))
     const steps = instructionsOf(text)
     mkdirSync(join(image, 'tmp'), { recursive: true })
@@ -251,7 +252,7 @@ describe('The package', () => {
         )
         continue
       }
-      const lines = inImage(line).replace('chown node', 'chown "$(id -u)"')
+      const lines = inImage(line, quotedImage).replace('chown node', 'chown "$(id -u)"')
       const env = { NODE_COMPILE_CACHE, ...npm, ...settings, PATH }
       const { code, stderr } = await runLines(lines, { cwd: image, port: 0, env })
       assert.equal(code, 0, stderr)

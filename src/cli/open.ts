@@ -44,7 +44,7 @@ signs in with a key of the account in the database that DATABASE_URL names.`,
     const url = await pageUrl(config(), argument, options)
     if (options.json) return printJson({ url })
     if (!openBrowser(url, env)) return print(url)
-    note(`Opened ${new URL(url).origin} in your browser.`)
+    note(`Opening ${new URL(url).origin} in your browser.`)
   },
 })
 
