@@ -104,7 +104,7 @@ function makeEmpty(file: string): void {
 /** Returns the number of payments. Throws if the copy is damaged. */
 function check(file: string): number {
   using copy = new DatabaseSync(file)
-  const [found] = copy.prepare('pragma integrity_check').all().map(Object.values)
-  if (found?.[0] !== 'ok') throw new Error(`the copy is damaged: ${found}`)
+  const found = copy.prepare('pragma integrity_check').get()?.integrity_check
+  if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`)
   return Number(copy.prepare('select count(*) as n from payments').get()?.n)
 }

@@ -277,13 +277,13 @@ function endedAsAsked(
   return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }
 
-type Shown = { behaviour: string | null; console: string | null }
+type Outcome = { ms: number; behaviour: string | null; console: string | null; isAsAsked: boolean }
 
 async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  { ms, behaviour, console, isAsAsked }: { ms: number; isAsAsked: boolean } & Shown,
+  { ms, behaviour, console, isAsAsked }: Outcome,
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
@@ -166,10 +167,7 @@ async function listen(
   const server = createServer(async (request, response) => {
     response.writeHead(await respond(request), OF_A_TEST).end()
   })
-  await new HostPromise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await once(server.listen(port, host), 'listening')
   server.unref()
   server.on('connection', socket => socket.unref())
   return {

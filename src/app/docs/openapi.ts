@@ -195,8 +195,9 @@ function errorResponses(
     // No GET reads its body.
     if (name === 'BodyTooLarge' && method === 'GET') continue
     const error = sharedErrors[name]()
-    if (isReplaced(error, own.get(error.status))) continue
-    if (own.has(error.status)) own.get(error.status)?.push(error)
+    const group = own.get(error.status)
+    if (isReplaced(error, group)) continue
+    if (group) group.push(error)
     else all[error.status] = { $ref: `#/components/responses/${name}` }
   }
   for (const [status, group] of own) all[status] = errorResponse(group, errorBody)
