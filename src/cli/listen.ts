@@ -181,13 +181,11 @@ function sayReady(listener: Listener): void {
     note(
       'Another listener has this name: each message goes to only one of the two. Choose another name with --name.',
     )
-  if (options.json) printReady(listener)
-  else {
-    const { forwardTo } = options
-    const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
-    const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
-    print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
-  }
+  if (options.json) return printReady(listener)
+  const { forwardTo } = options
+  const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
+  const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
+  print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
 }
 
 /** The address with localhost in place of 127.0.0.1 and [::1], so that equal addresses compare equal. */
