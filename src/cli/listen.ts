@@ -181,7 +181,7 @@ function sayReady(listener: Listener): void {
     note(
       'Another listener has this name: each message goes to only one of the two. Choose another name with --name.',
     )
-  if (options.json) return printReady(listener)
+  if (options.json) return void printReady(listener)
   const { forwardTo } = options
   const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
   const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
