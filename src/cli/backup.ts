@@ -57,16 +57,15 @@ PostgreSQL use pg_dump.`,
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
   makeEmpty(unchecked)
-  let payments: number
   try {
     await copy(path, unchecked)
-    payments = check(unchecked)
+    const payments = check(unchecked)
     renameSync(unchecked, file)
+    if (process.platform !== 'win32') syncFolder(dirname(file))
+    return payments
   } finally {
     for (const left of [unchecked, `${unchecked}-journal`]) rmSync(left, { force: true })
   }
-  if (process.platform !== 'win32') syncFolder(dirname(file))
-  return payments
 }
 
 /** Keeps the name of a file through a power cut. Windows has no such call for folders. */
