@@ -8,9 +8,17 @@ import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
-import type { ListenOptions } from './listen.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import { type Body, RETRY_AFTER, type Service } from './running-service.ts'
+
+/** The options of `farthing listen` that say where messages go and how they are printed. */
+type Forwarding = {
+  forwardTo?: string | undefined
+  header?: readonly (readonly [name: string, value: string])[] | undefined
+  insecure?: boolean | undefined
+  bodies?: boolean | undefined
+  json?: boolean | undefined
+}
 
 type Receive = (offer: Body) => Promise<AttemptResult>
 
@@ -20,11 +28,7 @@ export function destinationOf(text: string): string {
   return address.includes('://') ? address : `http://${address}`
 }
 
-export function createReceive({
-  forwardTo,
-  header = [],
-  insecure = false,
-}: ListenOptions): Receive {
+export function createReceive({ forwardTo, header = [], insecure = false }: Forwarding): Receive {
   if (forwardTo === undefined)
     return async () => ({
       status: 'SUCCESSFUL',
@@ -53,7 +57,7 @@ export function createReceive({
 const MOST_TRIES = 8
 
 /** The destination of attempts. `path`: the listener's. */
-type Destination = { service: Service; path: string; receive: Receive; options: ListenOptions }
+type Destination = { service: Service; path: string; receive: Receive; options: Forwarding }
 
 export async function deliver({ service, path, receive, options }: Destination, offer: Body) {
   const received = await receive(offer)
@@ -100,7 +104,7 @@ function show(
   offer: Body,
   { status, status_code, response_time, result, cause }: AttemptResult,
   answer: string,
-  options: ListenOptions,
+  options: Forwarding,
 ): void {
   const { message_id, headers, body } = offer
   // For display only. The body that is forwarded is never parsed.

@@ -50,7 +50,7 @@ const options = {
   forget: { meaning: 'delete the webhook of a listener, which ends if it runs' },
   ...serviceOptions,
 } as const
-export type ListenOptions = OptionsOf<typeof options>
+type ListenOptions = OptionsOf<typeof options>
 
 export const listen = defineCommand({
   summary: 'receive webhooks here, wherever Farthing runs',
