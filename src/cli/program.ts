@@ -11,6 +11,7 @@ import { asTypedHere } from '../core/invocation.ts'
 import { oneOf } from '../core/values.ts'
 import { CommandError } from './command-error.ts'
 import type { Command, CommandGroup, Description, Row } from './define-command.ts'
+import { capital } from './output.ts'
 import { option as optionOf } from './parse.ts'
 
 /** The end of the help of a command that speaks to a service, unless it says something else. */
@@ -91,7 +92,7 @@ export function describe(
   { summary, more, examples, after }: Description,
   typed = asTypedHere,
 ): CommanderCommand {
-  const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, more]
+  const sentences = [`${capital(summary)}.`, more]
   const text = [
     asTypedHere(sentences.filter(Boolean).join(' ')),
     ...examples.map((line, i) => `${i === 0 ? '\n' : ''}  ${typed(line)}`),
