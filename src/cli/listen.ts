@@ -241,12 +241,11 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     if (listener.stopping) return sleep(LAST_REQUEST)
     const path = `${listenerPath(listener)}/next`
     if (wasAway) query = AT_ONCE
-    const answer = await untilServed(listener, async () => {
+    const { status, body, refused } = await untilServed(listener, async () => {
       const next = await service.request('GET', path + query)
       query = next.status >= 500 ? AT_ONCE : query && SHORT_WAIT
       return next
     })
-    const { status, body, refused } = answer
     if (status === 404) {
       await renew(listener)
       return sleep(RETRY_AFTER)
