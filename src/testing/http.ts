@@ -94,8 +94,11 @@ function addressIn(url: string, path: string): URL {
   )
 }
 
-export const readText = async (message: IncomingMessage): Promise<string> =>
-  Buffer.concat(await message.toArray()).toString()
+export async function readText(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
 
 /** One text for each name. Several values, such as cookies, have commas between them. */
 export const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
@@ -167,7 +166,10 @@ async function listen(
   const server = createServer(async (request, response) => {
     response.writeHead(await respond(request), OF_A_TEST).end()
   })
-  await once(server.listen(port, host), 'listening')
+  await new HostPromise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
   server.unref()
   server.on('connection', socket => socket.unref())
   return {
