@@ -72,7 +72,7 @@ export async function createApp(
     limits.watch(app)
   }
   prepare(server)
-  const chapters = chaptersOf(context, { ...parts, isStopping })
+  const chapters = chaptersOf(context, parts)
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => areas[area].record)
   registerRoutes(server, described, areas, limits)
@@ -146,14 +146,12 @@ function partsOf(
     signals,
     watch,
   }
-  return { context, plans, onRefused: refused.count, refusals: createRefusals(ports.time.wall) }
+  const refusals = createRefusals(ports.time.wall)
+  return { context, plans, onRefused: refused.count, refusals, isStopping }
 }
 
 /** All endpoints outside the tools, by their chapter of the documentation. */
-function chaptersOf(
-  context: ToolContext,
-  { plans, refusals, isStopping }: Parts & { isStopping: () => boolean },
-): Chapters {
+function chaptersOf(context: ToolContext, { plans, refusals, isStopping }: Parts): Chapters {
   const scenariosOf: ScenariosOf = plans?.scenariosOf ?? (() => undefined)
   const chapters: Chapters = {
     Payments: paymentEndpoints(context, scenariosOf, allRefundsOf, refusals),

@@ -40,23 +40,24 @@ export function startWork(work: Work): () => Promise<void> {
     const done = task.catch(report).finally(() => underway.delete(done))
     underway.add(done)
   }
-  const recover = () => start(work.deliveries.recover(signal))
-  recover()
-  const recovering = setInterval(recover, RECOVERY_INTERVAL)
+  const every = (ms: number, step: BackgroundStep) => setInterval(() => start(step(signal)), ms)
   let isDoing = false
   async function doDue(): Promise<void> {
     if (isDoing) return
     isDoing = true
-    await work
-      .doAllDue(signal)
-      .then(() => work.deliveries.doAllDue(signal))
-      .finally(() => {
-        isDoing = false
-      })
+    try {
+      await work.doAllDue(signal)
+      await work.deliveries.doAllDue(signal)
+    } finally {
+      isDoing = false
+    }
   }
-  const doing = setInterval(() => start(doDue()), DUE_INTERVAL)
-  const emptyNow = createEmptying(work)
-  const emptying = work.inMemory && setInterval(() => start(emptyNow(signal)), EMPTY_INTERVAL)
+  start(work.deliveries.recover(signal))
+  const repeated = [
+    every(RECOVERY_INTERVAL, work.deliveries.recover),
+    every(DUE_INTERVAL, doDue),
+    work.inMemory ? every(EMPTY_INTERVAL, createEmptying(work)) : undefined,
+  ]
   const sweepAll = createSweep(work, report)
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
@@ -66,18 +67,16 @@ export function startWork(work: Work): () => Promise<void> {
   start(sweepNow())
   return async () => {
     stopping.abort()
-    clearInterval(recovering)
-    clearInterval(doing)
-    if (emptying) clearInterval(emptying)
+    for (const timer of repeated) clearInterval(timer)
     clearTimeout(sweeping)
     await Promise.all(underway)
   }
 }
 
 /** Each call deletes the rows of rooms that ended since the last call. The sweep deletes rows of late requests. */
-function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
+function createEmptying({ database, time }: SweepPorts): BackgroundStep {
   let from = time.wall() - EMPTY_INTERVAL
-  return async (stop?: AbortSignal): Promise<void> => {
+  return async stop => {
     const until = time.wall() - EMPTY_INTERVAL
     if (until > from) await emptyRooms(database, [from, until], stop)
     from = until

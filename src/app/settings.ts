@@ -216,9 +216,9 @@ function parseKeys(text: string): readonly KeyPair[] | Problem {
     isAccountName(account) && KEY.test(key) ? [] : [i + 1],
   )
   if (wrong.length === 0) return pairs
-  const [verb, list] = [wrong.length > 1 ? 'pairs' : 'pair', wrong.join(', ')]
+  const places = `${wrong.length > 1 ? 'pairs' : 'pair'} ${wrong.join(', ')}`
   return new Problem(
-    ` must be account=key pairs, separated by commas, each key ${SHORTEST_KEY} or more visible ASCII characters: see ${verb} ${list}`,
+    ` must be account=key pairs, separated by commas, each key ${SHORTEST_KEY} or more visible ASCII characters: see ${places}`,
   )
 }
 

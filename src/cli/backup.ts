@@ -57,16 +57,15 @@ PostgreSQL use pg_dump.`,
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
   makeEmpty(unchecked)
-  let payments: number
   try {
     await copy(path, unchecked)
-    payments = check(unchecked)
+    const payments = check(unchecked)
     renameSync(unchecked, file)
+    if (process.platform !== 'win32') syncFolder(dirname(file))
+    return payments
   } finally {
     for (const left of [unchecked, `${unchecked}-journal`]) rmSync(left, { force: true })
   }
-  if (process.platform !== 'win32') syncFolder(dirname(file))
-  return payments
 }
 
 /** Keeps the name of a file through a power cut. Windows has no such call for folders. */
@@ -104,7 +103,7 @@ function makeEmpty(file: string): void {
 /** Returns the number of payments. Throws if the copy is damaged. */
 function check(file: string): number {
   using copy = new DatabaseSync(file)
-  const [found] = copy.prepare('pragma integrity_check').all().map(Object.values)
-  if (found?.[0] !== 'ok') throw new Error(`the copy is damaged: ${found}`)
+  const found = copy.prepare('pragma integrity_check').get()?.integrity_check
+  if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`)
   return Number(copy.prepare('select count(*) as n from payments').get()?.n)
 }

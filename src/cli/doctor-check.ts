@@ -10,11 +10,6 @@ export type Check = {
 export function checksOf(name: string) {
   const withStatus =
     (status: Check['status']) =>
-    (sentence: string, command?: string): Check => ({
-      name,
-      status,
-      sentence,
-      command,
-    })
+    (sentence: string, command?: string): Check => ({ name, status, sentence, command })
   return { ok: withStatus('ok'), warn: withStatus('warn'), fail: withStatus('fail') }
 }

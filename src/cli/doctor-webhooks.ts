@@ -98,18 +98,14 @@ async function problemOf(address: string): Promise<string | undefined> {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (!(await lookup(host).catch(() => undefined)))
     return `the name ${hostname} is not known on this machine`
-  const socket =
-    protocol === 'https:'
-      ? tls.connect({
-          host,
-          port: Number(port || 443),
-          ...(!isIP(host) && { servername: host }),
-          rejectUnauthorized: false,
-        })
-      : connect({ host, port: Number(port || 80) })
-  const connected = socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect'
+  const isSecure = protocol === 'https:'
+  const to = { host, port: Number(port || (isSecure ? 443 : 80)) }
+  const named = isIP(host) ? to : { ...to, servername: host }
+  const socket = isSecure ? tls.connect({ ...named, rejectUnauthorized: false }) : connect(to)
   try {
-    await once(socket, connected, { signal: AbortSignal.timeout(HANDSHAKE_MS) })
+    await once(socket, isSecure ? 'secureConnect' : 'connect', {
+      signal: AbortSignal.timeout(HANDSHAKE_MS),
+    })
     return socket instanceof tls.TLSSocket ? certificateProblem(socket) : undefined
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -11,7 +11,7 @@ import { defineCommand } from './define-command.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkService } from './doctor-service.ts'
 import { explainError } from './explain-error.ts'
-import { colour, oneLine, print, printJson } from './output.ts'
+import { capital, colour, oneLine, print, printJson } from './output.ts'
 import { type ServiceOptions, serviceOptions } from './running-service.ts'
 
 export const doctor = defineCommand({
@@ -111,8 +111,6 @@ async function* checkDatabase(address: DatabaseAddress, key = ''): AsyncGenerato
     return isMissing ? {} : { cause }
   }
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const MB = 1024 * 1024
 const LEAST_ROOM = 1024 * MB

@@ -33,6 +33,9 @@ const create = defineCommand({
 /** The widths of an identifier, two times and a behaviour. */
 const WIDTHS = [26, 24, 24, 13]
 
+const lineOf = (cells: string[]): string =>
+  cells.map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0)).join('  ')
+
 const list = defineCommand({
   summary: 'show the id, account, behaviour and dates of each key, never the key',
   examples: [
@@ -54,15 +57,9 @@ const list = defineCommand({
     }))
     if (options.json) return printJson({ keys: dated })
     if (keys.length === 0) return print('There are no keys.')
-    const rows = dated.map(({ key_id, created, revoked, behaviour, account }) => [
-      key_id,
-      created,
-      revoked ?? '-',
-      behaviour,
-      account,
-    ])
-    for (const row of [['id', 'created', 'revoked', 'behaviour', 'account'], ...rows])
-      print(row.map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0)).join('  '))
+    print(lineOf(['id', 'created', 'revoked', 'behaviour', 'account']))
+    for (const { key_id, created, revoked, behaviour, account } of dated)
+      print(lineOf([key_id, created, revoked ?? '-', behaviour, account]))
   },
 })
 

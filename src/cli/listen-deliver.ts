@@ -13,11 +13,11 @@ import { type Body, RETRY_AFTER, type Service } from './running-service.ts'
 
 /** The options of `farthing listen` that say where messages go and how they are printed. */
 type Forwarding = {
-  forwardTo?: string | undefined
-  header?: readonly (readonly [name: string, value: string])[] | undefined
-  insecure?: boolean | undefined
-  bodies?: boolean | undefined
-  json?: boolean | undefined
+  forwardTo?: string
+  header?: [name: string, value: string][]
+  insecure?: boolean
+  bodies?: boolean
+  json?: boolean
 }
 
 type Receive = (offer: Body) => Promise<AttemptResult>

@@ -181,13 +181,11 @@ function sayReady(listener: Listener): void {
     note(
       'Another listener has this name: each message goes to only one of the two. Choose another name with --name.',
     )
-  if (options.json) printReady(listener)
-  else {
-    const { forwardTo } = options
-    const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
-    const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
-    print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
-  }
+  if (options.json) return void printReady(listener)
+  const { forwardTo } = options
+  const what = forwardTo ? `Forwarding to ${forwardTo}` : 'Printing messages'
+  const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
+  print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
 }
 
 /** The address with localhost in place of 127.0.0.1 and [::1], so that equal addresses compare equal. */
@@ -243,12 +241,11 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     if (listener.stopping) return sleep(LAST_REQUEST)
     const path = `${listenerPath(listener)}/next`
     if (wasAway) query = AT_ONCE
-    const answer = await untilServed(listener, async () => {
+    const { status, body, refused } = await untilServed(listener, async () => {
       const next = await service.request('GET', path + query)
       query = next.status >= 500 ? AT_ONCE : query && SHORT_WAIT
       return next
     })
-    const { status, body, refused } = answer
     if (status === 404) {
       await renew(listener)
       return sleep(RETRY_AFTER)

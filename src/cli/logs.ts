@@ -1,4 +1,5 @@
 import { remember } from '../core/remember.ts'
+import { iso } from '../core/time.ts'
 import { duration } from '../core/values.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printable, printJson, timeOfDay } from './output.ts'
@@ -51,8 +52,8 @@ export const logs = defineCommand({
       ...(operation && { operation }),
       ...(refused && { refused: 'true' }),
     }
-    const first = since !== undefined && new Date(Date.now() - since).toISOString()
-    const start = first ? { since: first, limit: MOST } : { limit: NEWEST }
+    const start =
+      since === undefined ? { limit: NEWEST } : { since: iso(Date.now() - since), limit: MOST }
     const ids = new Map<string, true>()
     async function page(query: Record<string, string>): Promise<{ count: number; next: string }> {
       const path = `/control/requests?${new URLSearchParams({ ...filter, ...query })}`

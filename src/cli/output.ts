@@ -31,7 +31,7 @@ export function colouredStatus(succeeded: boolean, text: string): string {
   return colour(succeeded ? 'green' : 'red', text)
 }
 
-export const money = (pence: number): string => `£${(pence / 100).toFixed(2)}`
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** 09:13:00.119 of an ISO time. */
 export const timeOfDay = (time: string): string => time.slice(11, 23)

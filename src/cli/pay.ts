@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
+import { plainPounds } from '../core/money.ts'
 import { integer } from '../core/values.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Choice, choices } from '../pay/payments/payment.ts'
@@ -11,7 +12,7 @@ import type { Json } from '../platform/http/fields.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
+import { colour, colouredStatus, oneLine, print, printJson } from './output.ts'
 import { didYouMean, option } from './parse.ts'
 import { flagOf } from './program.ts'
 import { type Body, behaviourOf, connect, type Service, serviceOptions } from './running-service.ts'
@@ -277,13 +278,13 @@ function endedAsAsked(
   return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }
 
-type Shown = { behaviour: string | null; console: string | null }
+type Outcome = { ms: number; behaviour: string | null; console: string | null; isAsAsked: boolean }
 
 async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  { ms, behaviour, console, isAsAsked }: { ms: number; isAsAsked: boolean } & Shown,
+  { ms, behaviour, console, isAsAsked }: Outcome,
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')
@@ -291,9 +292,9 @@ async function show(
   const steps = [
     ...events.slice(0, -1).map((event: Body) => event.state.status),
     colour(isAsAsked && !state.code ? 'green' : 'red', end),
-    ...(refunded ? [`refunded ${money(refunded)}`] : []),
+    ...(refunded ? [`refunded £${plainPounds(refunded)}`] : []),
   ].join(' › ')
-  print(`${payment_id}  ${oneLine(reference)}  ${money(amount)}   ${steps}   ${ms} ms`)
+  print(`${payment_id}  ${oneLine(reference)}  £${plainPounds(amount)}   ${steps}   ${ms} ms`)
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message

@@ -11,15 +11,14 @@ import { asTypedHere } from '../core/invocation.ts'
 import { oneOf } from '../core/values.ts'
 import { CommandError } from './command-error.ts'
 import type { Command, CommandGroup, Description, Row } from './define-command.ts'
+import { capital } from './output.ts'
 import { option as optionOf } from './parse.ts'
 
 /** The end of the help of a command that speaks to a service, unless it says something else. */
 const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
 
 /** The context that a command gets beside its options. `end` takes its exit code. */
-type Shell = {
-  config: Parameters<Command['run']>[0]['config']
-  env: NodeJS.ProcessEnv
+type Shell = Pick<Parameters<Command['run']>[0], 'config' | 'env'> & {
   end: (exitCode: number) => void
 }
 
@@ -34,10 +33,7 @@ export function addCommand(
   const added = parent.command(name)
   added.configureHelp({ argumentDescription: meaningOf, optionDescription: meaningOf })
   const isOfService = !isGroup(command) && command.options?.url !== undefined
-  const described = describe(added, {
-    ...(isOfService && { after: NEEDS_SERVICE }),
-    ...command,
-  })
+  const described = describe(added, { ...(isOfService && { after: NEEDS_SERVICE }), ...command })
   if (isGroup(command)) {
     for (const [each, part] of Object.entries(command.commands))
       addCommand(described, each, part, shell)
@@ -53,10 +49,9 @@ export function addCommand(
     const option = new Option(`${flagOf(key)} ${row.value ?? ''}`.trim(), row.meaning)
     described.addOption(withRow(option, row, flags).makeOptionMandatory(row.isRequired ?? false))
   }
-  described.action(async (...given) => {
-    const { config, env, end } = shell
-    const options = described.opts()
-    end((await command.run({ config, env, options, argument: given[0] })) ?? 0)
+  described.action(async given => {
+    const { end, ...context } = shell
+    end((await command.run({ ...context, options: described.opts(), argument: given })) ?? 0)
   })
 }
 
@@ -97,7 +92,7 @@ export function describe(
   { summary, more, examples, after }: Description,
   typed = asTypedHere,
 ): CommanderCommand {
-  const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, more]
+  const sentences = [`${capital(summary)}.`, more]
   const text = [
     asTypedHere(sentences.filter(Boolean).join(' ')),
     ...examples.map((line, i) => `${i === 0 ? '\n' : ''}  ${typed(line)}`),

@@ -13,13 +13,7 @@ export type * from './resources.ts'
 /** The choices of a user on the hosted pages, and the ends of a payment. */
 export type Choice = 'success' | 'declined' | 'error' | 'cancel'
 export type Status = Payment['state']['status']
-export type EventType =
-  | 'card_payment_succeeded'
-  | 'card_payment_captured'
-  | 'card_payment_refunded'
-  | 'card_payment_failed'
-  | 'card_payment_cancelled'
-  | 'card_payment_expired'
+export type EventType = UndeliveredMessage['event_type']
 /** How the service answers where the specification and GOV.UK Pay differ. */
 export type Behaviour = 'specification' | 'govuk-pay'
 /** Milliseconds, or text such as '5s', '90m' or '7d'. */

@@ -55,40 +55,22 @@ The pages of a payment work for 7 days. Agreements and webhooks stay.
 
 There is no card entry, no 3D Secure, no wallets and no confirmation email. You cannot change a webhook or replace its key, and payments are never settled.`
 
-/** The chapters of the documentation, in its order. */
-export const tags = [
-  {
-    name: 'Payments',
-    description: `A payment starts as created. It becomes started when the user opens its page or when you post a card. An authorised payment goes through submitted to success, or to capturable if its capture is delayed. The other final states are failed, error and cancelled.
+/** The chapters of the documentation, in its order, with their descriptions. */
+export const chapterTexts = {
+  Payments: `A payment starts as created. It becomes started when the user opens its page or when you post a card. An authorised payment goes through submitted to success, or to capturable if its capture is delayed. The other final states are failed, error and cancelled.
 
 - web: send the user's browser to \`next_url\`. A page asks how the payment should end, and the browser comes back to \`return_url\`, which carries no result. Then read the payment.
 - moto_api: post the card and the one_time_token to \`/v1/auth\`.
 - agreement: an active agreement pays.`,
-  },
-  {
-    name: 'Refunds',
-    description: 'All or part of a payment whose status is success, as often as something is left.',
-  },
-  {
-    name: 'Agreements',
-    description:
-      'Permission to take recurring payments. A new agreement is created. A web payment that sets it up makes it active and leaves its card. Payments in agreement mode use that card.',
-  },
-  { name: 'Disputes', description: 'Sample records, to try a search with.' },
-  {
-    name: 'Webhooks',
-    description: 'Farthing calls your webhooks, with signed messages, when payments change.',
-  },
-  {
-    name: 'Hosted pages',
-    description:
-      "The pages to send the user's browser to. They are in English or Welsh, as the payment says. They work without cookies and JavaScript. Anyone with the link can pay; the link cannot be guessed. Errors are pages too.",
-  },
-  {
-    name: 'About this service',
-    description: 'Its description, its pages for people, and its health. They need no key.',
-  },
-]
+  Refunds: 'All or part of a payment whose status is success, as often as something is left.',
+  Agreements:
+    'Permission to take recurring payments. A new agreement is created. A web payment that sets it up makes it active and leaves its card. Payments in agreement mode use that card.',
+  Disputes: 'Sample records, to try a search with.',
+  Webhooks: 'Farthing calls your webhooks, with signed messages, when payments change.',
+  'Hosted pages':
+    "The pages to send the user's browser to. They are in English or Welsh, as the payment says. They work without cookies and JavaScript. Anyone with the link can pay; the link cannot be guessed. Errors are pages too.",
+  'About this service': 'Its description, its pages for people, and its health. They need no key.',
+}
 
 /** The first part of the description of the control API. */
 export const controlIntroduction = `The control API is for authors of tests: it makes test accounts, sets how payments end, moves time, plans faults, waits, and shows what happened. The application under test never needs it.
@@ -96,10 +78,3 @@ export const controlIntroduction = `The control API is for authors of tests: it 
 \`FARTHING_CONTROL=true\` switches it on. Without it there are only the endpoints that read and check the record, send messages to receivers, listen, or open the console. Every endpoint but this document takes the bearer key of the API and acts on the key's own account.
 
 Bodies are JSON in UTF-8 of at most 65,536 bytes. Unlike under \`/v1\`, an unknown field or query parameter is an error. Times are ISO 8601 in UTC, durations are whole milliseconds. Amounts are whole pence.`
-
-export const controlTags = [
-  {
-    name: 'Control',
-    description: 'Everything below `/control`. `/openapi.json` describes payments.',
-  },
-]

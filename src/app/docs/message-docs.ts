@@ -3,7 +3,7 @@ import { version } from '../../core/version.ts'
 import { attempts, eventMeanings } from '../../pay/differences/messages.ts'
 import { signature } from '../../pay/webhooks/webhook.ts'
 import { messageBody } from '../../pay/webhooks/wire.ts'
-import { type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
+import { header, type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
 
 /** The body and the key of the description's example of a signature. */
 const SHORT_BODY = '{"api_version":1}'
@@ -32,21 +32,15 @@ For example, with the signing_key \`${SIGNING_KEY}\` the body \`${SHORT_BODY}\` 
     {
       name: 'Pay-Signature',
       in: 'header',
-      required: true,
-      description:
+      ...header(
         "HMAC-SHA256 of the bytes of the body, in lower-case hexadecimal. The key is the webhook's whole signing_key, with its prefix",
-      schema: {
-        type: 'string',
-        pattern: '^[0-9a-f]{64}$',
-        examples: [signature(SHORT_BODY, SIGNING_KEY)],
-      },
+        { pattern: '^[0-9a-f]{64}$', examples: [signature(SHORT_BODY, SIGNING_KEY)] },
+      ),
     },
     {
       name: 'User-Agent',
       in: 'header',
-      required: true,
-      description: 'Farthing and its version',
-      schema: { type: 'string', examples: [`Farthing/${version}`] },
+      ...header('Farthing and its version', { examples: [`Farthing/${version}`] }),
     },
   ] satisfies Parameter[],
   requestBody: requestBody(messageBody(resource, behaviour)),

@@ -18,11 +18,11 @@ import {
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
 import { withExamples } from './examples.ts'
-import { controlIntroduction, controlTags, introductionFor, tags } from './introduction.ts'
+import { chapterTexts, controlIntroduction, introductionFor } from './introduction.ts'
 import { messageDocs } from './message-docs.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
-export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
+export type Chapters = Readonly<Record<keyof typeof chapterTexts, readonly Endpoint[]>>
 
 /** The document for accounts of this behaviour. Its sender replaces `exampleAddresses` by the reader's addresses. */
 export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
@@ -34,7 +34,7 @@ export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
       summary: 'A payment service that moves no money',
       description: introductionFor(behaviour),
     },
-    tags,
+    texts: chapterTexts,
     meanings,
     errorBody,
     webhooks: {
@@ -51,7 +51,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
       summary: 'What tests do beside the API',
       description: controlIntroduction,
     },
-    tags: controlTags,
+    texts: { Control: 'Everything below `/control`. `/openapi.json` describes payments.' },
     meanings: controlMeanings,
     errorBody: {
       ...errorBody,
@@ -63,17 +63,18 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
   })
 
 type Collected = {
-  chapters: Chapters
+  chapters: Readonly<Record<string, readonly Endpoint[]>>
   behaviour: Behaviour
   info: { title: string; summary: string; description: string }
-  tags: { name: string; description: string }[]
+  /** The descriptions of the chapters. */
+  texts: Record<string, string>
   /** The meanings of the codes in the table of errors. */
   meanings: Record<string, string>
   errorBody: Schema
   webhooks?: object
 }
 
-function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhooks }: Collected) {
+function collect({ chapters, behaviour, info, texts, meanings, errorBody, webhooks }: Collected) {
   const described = Object.entries(chapters)
     .flatMap(([tag, endpoints]) => endpoints.map(endpoint => ({ ...endpoint, tag })))
     .filter(({ existsIn }) => existsIn?.(behaviour) !== false)
@@ -93,7 +94,9 @@ function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhook
     openapi: '3.1.0',
     info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: exampleAddresses.api, description: 'This service' }],
-    tags: [...tags, { name: 'Errors', description: errorTable(meanings, errors) }],
+    tags: Object.entries({ ...texts, Errors: errorTable(meanings, errors) }).map(
+      ([name, description]) => ({ name, description }),
+    ),
     paths,
     ...(webhooks && { webhooks }),
     components: {
@@ -195,8 +198,9 @@ function errorResponses(
     // No GET reads its body.
     if (name === 'BodyTooLarge' && method === 'GET') continue
     const error = sharedErrors[name]()
-    if (isReplaced(error, own.get(error.status))) continue
-    if (own.has(error.status)) own.get(error.status)?.push(error)
+    const group = own.get(error.status)
+    if (isReplaced(error, group)) continue
+    if (group) group.push(error)
     else all[error.status] = { $ref: `#/components/responses/${name}` }
   }
   for (const [status, group] of own) all[status] = errorResponse(group, errorBody)
