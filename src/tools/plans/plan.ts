@@ -59,7 +59,7 @@ export function noteOn(plan: Plan, given: NewPayment): string | undefined {
 }
 
 /** The parts of a request that plans compare. `given` is undefined if the request concerns no payment. */
-export type PlanSubject = { operation: string; payment_id?: string; given?: Json }
+export type PlanSubject = { operation: string; payment_id?: string; given?: Json | undefined }
 
 /** A plan that a request matched, with its counts after the request. `note`: the reason if it should act but cannot. */
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }

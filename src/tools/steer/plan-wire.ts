@@ -128,14 +128,15 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
-  const names = operations.map(({ operationId }) => operationId)
-  if (on !== undefined && on !== MESSAGE && !names.includes(on))
+  const endpoint = operations.find(({ operationId }) => operationId === on)
+  if (on !== undefined && on !== MESSAGE && !endpoint) {
+    const names = operations.map(({ operationId }) => operationId)
     throw badField('on', `must be one of ${names.join(', ')}, ${MESSAGE}`)
+  }
   const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
   // A plan that is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
-  const endpoint = operations.find(({ operationId }) => operationId === on)
   const concernsPayment =
     on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
