@@ -47,7 +47,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
 
   async function countFaults(requests: CountedRequest[]): Promise<(Fault | undefined)[]> {
     const room = requests[0]?.account.room ?? ''
-    const { faults } = await untilWritten(async () => {
+    return untilWritten(async () => {
       const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
       const faults = requests.map(({ account, subject }) => {
         const { acting, counted } = evaluate(counts.plans, subject)
@@ -56,9 +56,8 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
       })
       const statements = counts.statements()
       const isWritten = statements.length === 0 || (await database.write(statements))
-      return isWritten ? { faults } : undefined
+      return isWritten ? faults : undefined
     })
-    return faults
   }
 
   function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {

@@ -178,8 +178,9 @@ function readGiven(fields: Json): Json {
   }
 }
 
-/** The fields that a plan about another request than a creation may have. */
+/** The fields with which a plan about such requests says how they end. */
 const ofRequest: Partial<Record<string, readonly string[]>> = {
+  [CREATION]: ['scenario', 'can_retry', 'hold', 'confirm', 'capture'],
   [REFUND]: ['scenario', 'refund'],
   [CAPTURE]: ['capture'],
 }
@@ -193,11 +194,9 @@ function scenarioOf(
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
   const allowed = ofRequest[on ?? '']
-  if (on !== CREATION && !allowed)
+  if (!allowed)
     throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
-  const misplaced = allowed
-    ? Object.keys(plannedFields).find(name => name in read && !allowed.includes(name))
-    : read.refund && 'refund'
+  const misplaced = Object.keys(plannedFields).find(name => name in read && !allowed.includes(name))
   if (misplaced) throw badField(misplaced, `must be absent with ${on}`)
   if (on === CREATION) {
     // The mode of the payments on which the plan can act, if it is known before they are made.
