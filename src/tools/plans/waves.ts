@@ -19,9 +19,8 @@ export function countsOf(read: readonly Plan[]) {
       for (const count of counted) {
         const { plan_id } = count.plan
         const place = plans.findIndex(plan => plan.plan_id === plan_id)
-        const plan = changed.get(plan_id)?.plan ?? count.plan
-        const note = count.note ?? changed.get(plan_id)?.note
-        changed.set(plan_id, { ...count, plan, ...(note !== undefined && { note }) })
+        const before = changed.get(plan_id)
+        changed.set(plan_id, { ...before, ...count, plan: before?.plan ?? count.plan })
         plans[place] = { ...count.plan, seen: count.seen, acted: count.acted }
       }
     },

@@ -94,7 +94,6 @@ const faultFields = {
   reset: only(true, { description: 'A TCP reset in place of a response' }),
 }
 const effectFields = { ...plannedFields, ...faultFields }
-const EFFECTS = ['hold', 'capture', 'refund', 'answer', 'reset', 'delay']
 
 export const newPlan = body('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
@@ -116,7 +115,7 @@ export const plans = object('Plans', {
 })
 
 export const noEffect = () =>
-  missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
+  missingField('scenario', 'is required, or one of hold, capture, refund, answer, reset, delay')
 
 export type NewPlan = Values<typeof newPlan.fields.optional>
 
@@ -214,12 +213,10 @@ function scenarioOf(
   return wantedOf(read, behaviour)
 }
 
-const OF_RESPONSES = ['when', 'answer', 'reset']
-
 function faultOf(read: NewPlan) {
   const { on, when = 'before', delay, answer, reset } = read
   if (on === MESSAGE) {
-    const misplaced = OF_RESPONSES.find(name => name in read)
+    const misplaced = ['when', 'answer', 'reset'].find(name => name in read)
     if (misplaced) throw badField(misplaced, `must be absent with ${MESSAGE}`)
     if (delay === undefined) throw missingField('delay', `is required with ${MESSAGE}`)
     return { delay }

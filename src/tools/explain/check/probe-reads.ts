@@ -28,17 +28,12 @@ const SEE_LOG = 'Your receiver answers before it looks, or does not look: see it
 const TOO_FEW = `${SEE_LOG} What it does can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
 
 /** `payments`: paid payments that no other message of the probe is about. `suspects`: forgeries that were accepted. */
-export async function watchReads({
-  probe,
-  now,
-  payments,
-  suspects,
-}: {
-  probe: Probe
-  now: number
-  payments: readonly Payment[]
-  suspects: readonly Special[]
-}): Promise<Watched> {
+export async function watchReads(
+  probe: Probe,
+  now: number,
+  payments: readonly Payment[],
+  suspects: readonly Special[],
+): Promise<Watched> {
   const over = payments.filter(payment => now - stateOf(payment).at >= OVER_FOR)
   const [some] = over
   if (suspects.length === 0 || !some || over.length < PAIRS) return { lacking: TOO_FEW }

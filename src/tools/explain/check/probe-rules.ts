@@ -8,7 +8,7 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Forgery, Probe } from './probing.ts'
 import { type RuleText, type TextRow, textOf } from './rule.ts'
 
-type Messages = (payment: Payment, probe: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+type Messages = (payment: Payment, probe: Probe) => Message[] | undefined
 
 /** One kind of messages that a probe sends. */
 export type Special = {
@@ -68,17 +68,13 @@ const withFields = (fields: Record<string, unknown>) => (body: string) => {
 }
 
 /** Another payment, which the receiver cannot know. */
-const unknownLike = (payment: Payment, { newId }: Pick<Probe, 'newId'>): Payment => ({
+const unknownLike = (payment: Payment, { newId }: Probe): Payment => ({
   ...payment,
   payment_id: newId(timeOf(payment.payment_id)),
 })
 
 /** Another payment, whose card was declined (P0010) or whose user cancelled (P0030). */
-function failedLike(
-  payment: Payment,
-  code: 'P0010' | 'P0030',
-  probe: Pick<Probe, 'newId'>,
-): Payment {
+function failedLike(payment: Payment, code: 'P0010' | 'P0030', probe: Probe): Payment {
   const { card, captured_at, ...unknown } = unknownLike(payment, probe)
   const { at } = stateOf(payment)
   return {
@@ -89,10 +85,8 @@ function failedLike(
   }
 }
 
-const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined => {
-  const present = messages.filter(message => message !== undefined)
-  return present.length === messages.length ? present : undefined
-}
+const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined =>
+  messages.every(message => message !== undefined) ? messages : undefined
 
 const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')
 const RETRIES = documented('webhooks/#retry-mechanism')

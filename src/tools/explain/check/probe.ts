@@ -17,8 +17,7 @@ const MOST_PAYMENTS = 50
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are being sent
- * by hand. `isAbandoned`: whether nobody waits for the result any more.
+ * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are sent by hand.
  */
 export const probeReceiver = (
   context: ToolContext,
@@ -55,13 +54,13 @@ async function probeAll(
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
   const results = new Map<ProbeRule, Result>()
   const evaluate = async (rule: ProbeRule) =>
-    results.set(rule, await resultOfAnswers(probe, rule, { first, control }))
+    results.set(rule, await resultOfAnswers(probe, rule, first, control))
   // The most valuable rules come first. Rules that wait for reads run beside the messages of other rules.
   for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await evaluate(rule)
   const tried = await tryForgeries(probe, first)
   const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
   const rest = probeRules.filter(({ isFirst }) => !isFirst)
-  const watching = watchReads({ probe, now, payments: others, suspects })
+  const watching = watchReads(probe, now, others, suspects)
   const [watched] = await Promise.all([watching, ...rest.map(evaluate)])
   return [
     ...tried.flatMap(({ rule, once, suspect }) =>
@@ -118,7 +117,8 @@ const READS_UNKNOWN =
 async function resultOfAnswers(
   probe: Probe,
   rule: ProbeRule,
-  { first, control: accepted }: { first: Payment; control: Exchange },
+  first: Payment,
+  accepted: Exchange,
 ): Promise<Result> {
   if (rule.isTrueIn === behaviourOf(first)) return { right: [accepted], passed: IS_TRUE }
   const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
