@@ -20,10 +20,7 @@ const isWrong = ({ damage, other_key }: ByHand): boolean =>
  * undefined if the signature was right, or nothing follows from the response: a refusal says something only about a
  * receiver that accepts the undamaged message.
  */
-export function answerToWrong({
-  status,
-  by_hand,
-}: Pick<AttemptEnding, 'status' | 'by_hand'>): 'accepted' | 'refused' | undefined {
+export function answerToWrong({ status, by_hand }: Pick<AttemptEnding, 'status' | 'by_hand'>) {
   if (!by_hand || !isWrong(by_hand)) return undefined
   if (isSuccess(status)) return 'accepted'
   return isSignatureRefusal(status) && by_hand.undamaged === 'accepted' ? 'refused' : undefined

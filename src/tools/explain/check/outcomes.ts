@@ -43,10 +43,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 const isOutcome = ({ state }: Learnt): boolean => !/^(?:created|started|submitted)/.test(state)
 
 /** Whether the client has learnt such a state of the payment since an exchange; undefined if the record cannot tell. */
-function createLearnt(
-  record: AccountRecord,
-  is: (learnt: Learnt) => boolean,
-): (since: Evidence) => boolean | undefined {
+function createLearnt(record: AccountRecord, is: (learnt: Learnt) => boolean) {
   /** When the client last did so, by the end of the payment's identifier. Its own create does not count. */
   const last = new Map(
     learntIn(record.exchanges)
@@ -54,7 +51,7 @@ function createLearnt(
       .filter(({ by }) => by.operation !== 'createPayment' || by.status === 200)
       .flatMap(({ by, ends }) => ends.map(end => [end, by.began] as const)),
   )
-  return since => {
+  return (since: Evidence) => {
     const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
     return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
   }

@@ -39,11 +39,7 @@ export const probeReceiver = (
     return { posts: probe.posts(), findings: inOrder }
   })
 
-async function probeAll(
-  probe: Probe,
-  [first, ...others]: readonly Payment[],
-  now: number,
-): Promise<Finding[]> {
+async function probeAll(probe: Probe, [first, ...others]: readonly Payment[], now: number) {
   if (!first)
     return nothingSeen({ lacking: 'No payment of the account is paid. Pay one, and probe again.' })
   const message = probe.make(first)
