@@ -127,16 +127,14 @@ export const ownErrors: Record<number, () => errors.ApiError> = {
   503: errors.overloaded,
 }
 
-const faultCode = (operation: string, behaviour: Behaviour): Code | undefined =>
-  operation === 'authorisePayment' ? cardFault[behaviour] : faultCodeOf(operation)
-
 export function errorOf(
   answer: PlannedAnswer,
   operation: string,
   behaviour: Behaviour,
 ): errors.ApiError {
   const { status } = answer
-  const code = answer.code ?? (status === 500 ? faultCode(operation, behaviour) : undefined)
+  const fault = operation === 'authorisePayment' ? cardFault[behaviour] : faultCodeOf(operation)
+  const code = answer.code ?? (status === 500 ? fault : undefined)
   const own = ownErrors[status]?.()
   if (own && (code === undefined || code === own.code)) return own
   const text = code && isPlanned(code) ? onlyByPlan[code].text : meanings[code ?? 'P0999']
