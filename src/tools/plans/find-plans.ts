@@ -45,7 +45,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     return Promise.all(all.map(({ create }) => create(sit())))
   })
 
-  async function countFaults(requests: CountedRequest[]): Promise<(Fault | undefined)[]> {
+  async function countFaults(requests: { account: Account; subject: PlanSubject }[]) {
     const room = requests[0]?.account.room ?? ''
     return untilWritten(async () => {
       const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
@@ -105,8 +105,6 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     return { fault, scenario }
   }
 }
-
-type CountedRequest = { account: Account; subject: PlanSubject }
 
 /** `create` resolves, also if nothing was made. */
 type Creating = { room: string; create: (seat: Seat) => Promise<void> }

@@ -64,13 +64,12 @@ async function watchAll(
   const sent: Sent[] = []
   const work = async (payment: Payment): Promise<void> => {
     for (let next = left.shift(); next; next = left.shift()) {
-      const message = next.of.messages(payment, probe)?.[next.nth]
-      if (!message) continue
+      const sending = toSend(next.of, payment, probe)?.[next.nth]
+      if (!sending) continue
       const countOf = (reads: readonly Read[]) =>
-        reads.filter(({ payment_id }) => payment_id === message.payment_id).length
+        reads.filter(({ payment_id }) => payment_id === sending.message.payment_id).length
       const before = countOf(await probe.reads())
-      const messages = [toSend(next.of, message)]
-      const [exchange] = (await probe.send(messages, { ms: READ_WITHIN })) ?? []
+      const [exchange] = (await probe.send([sending], { ms: READ_WITHIN })) ?? []
       if (!exchange) continue
       const isFollowed = await probe.readsShow(reads => countOf(reads) > before)
       sent.push({ ...next, exchange, isFollowed })

@@ -42,11 +42,13 @@ type More = {
 
 export type ProbeRule = RuleText & Special & More
 
-export const toSend = ({ id, words, forgery }: Special, message: Message) => ({
-  message,
-  forgery,
-  words: id === '' ? words : `${id}: ${words}`,
-})
+/** The messages of this kind about the payment, as the probe sends them. */
+export const toSend = ({ id, words, forgery, messages }: Special, payment: Payment, probe: Probe) =>
+  messages(payment, probe)?.map(message => ({
+    message,
+    forgery,
+    words: id === '' ? words : `${id}: ${words}`,
+  }))
 
 /** The true message `count` times, with its body changed. */
 const changed =
