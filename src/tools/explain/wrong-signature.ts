@@ -9,12 +9,6 @@ export const ACCEPTED_WRONG = 'Your receiver accepted a message whose signature 
 export const ACCEPTED_ADVICE =
   'Before you use a message, compare its header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived, in lower-case hexadecimal, and answer 401 if they differ or there is no header. If your receiver answers 2xx and ignores such a message, its log should say so.'
 
-const REFUSED_WRONG = 'Your receiver refused it, as it must.'
-
-const REFUSES_BOTH = 'It refuses the undamaged message too, so this says nothing. Mend that first.'
-const NOT_COMPARED =
-  'Whether it accepts the undamaged message is not known, so this says nothing. Send that first.'
-
 /** Statuses with which a receiver refuses a signature. Others, such as 404, say nothing about it. */
 export const isSignatureRefusal = (status: number | null): boolean =>
   status === 400 || status === 401 || status === 403
@@ -26,10 +20,7 @@ const isWrong = ({ damage, other_key }: ByHand): boolean =>
  * undefined if the signature was right, or nothing follows from the response: a refusal says something only about a
  * receiver that accepts the undamaged message.
  */
-export function answerToWrong({
-  status,
-  by_hand,
-}: Pick<AttemptEnding, 'status' | 'by_hand'>): 'accepted' | 'refused' | undefined {
+export function answerToWrong({ status, by_hand }: Pick<AttemptEnding, 'status' | 'by_hand'>) {
   if (!by_hand || !isWrong(by_hand)) return undefined
   if (isSuccess(status)) return 'accepted'
   return isSignatureRefusal(status) && by_hand.undamaged === 'accepted' ? 'refused' : undefined
@@ -39,13 +30,15 @@ export function answerToWrong({
 export function consequenceOf(ending: AttemptEnding): string | undefined {
   const { status, by_hand } = ending
   const answer = answerToWrong(ending)
-  if (answer === 'accepted')
-    return `${ACCEPTED_WRONG} ${by_hand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
-  if (answer === 'refused') return REFUSED_WRONG
+  if (answer === 'accepted') {
+    const isCopy = by_hand?.kind === 'asked'
+    return `${ACCEPTED_WRONG} ${isCopy ? 'The page of the message says what that means.' : ACCEPTED_ADVICE}`
+  }
+  if (answer === 'refused') return 'Your receiver refused it, as it must.'
   // A copy of *Ask the receiver* is expected to be refused, and the page of the message shows the conclusion.
   if (!by_hand || by_hand.kind === 'asked' || !isWrong(by_hand) || !isSignatureRefusal(status))
     return causeOf(ending)
-  return by_hand.undamaged === 'refused' ? REFUSES_BOTH : NOT_COMPARED
+  return by_hand.undamaged === 'refused'
+    ? 'It refuses the undamaged message too, so this says nothing. Mend that first.'
+    : 'Whether it accepts the undamaged message is not known, so this says nothing. Send that first.'
 }
-
-const ASKED_ADVICE = 'The page of the message says what that means.'

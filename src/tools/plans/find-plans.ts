@@ -1,7 +1,6 @@
 /** Finds the plans of a request: its scenarios and the fault that acts on it. Counts it for each fault that matches. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { ApiError } from '../../core/errors.ts'
 import { createGathering } from '../../core/gather.ts'
 import { isWithoutPlans } from '../../core/invocation.ts'
 import type { Database, Time } from '../../core/ports.ts'
@@ -30,16 +29,6 @@ import {
 import type { KnownPlans } from './store.ts'
 import { countsOf, createWave, MOST_TOGETHER, type Seat } from './waves.ts'
 
-export type Fault = {
-  plan: Plan
-  account: Account
-  /** Milliseconds. */
-  delay: number
-  error: ApiError | undefined
-  /** True once the plan has acted on the response. */
-  hasActed: boolean
-}
-
 type ScenarioPlans = Scenarios & { plan_id: string | undefined }
 
 /** The fault that acts on a request, and the scenarios for the payment or refund that the request makes. */
@@ -56,9 +45,9 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     return Promise.all(all.map(({ create }) => create(sit())))
   })
 
-  async function countFaults(requests: CountedRequest[]): Promise<(Fault | undefined)[]> {
+  async function countFaults(requests: { account: Account; subject: PlanSubject }[]) {
     const room = requests[0]?.account.room ?? ''
-    const { faults } = await untilWritten(async () => {
+    return untilWritten(async () => {
       const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
       const faults = requests.map(({ account, subject }) => {
         const { acting, counted } = evaluate(counts.plans, subject)
@@ -67,9 +56,8 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
       })
       const statements = counts.statements()
       const isWritten = statements.length === 0 || (await database.write(statements))
-      return isWritten ? { faults } : undefined
+      return isWritten ? faults : undefined
     })
-    return faults
   }
 
   function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
@@ -107,9 +95,9 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     const all = await known(account.room, lastPlan)
     const plans = all.filter(({ on }) => on === undefined || on === operation)
     const subject = await subjectOf(operation, request, target, plans)
-    const hasScenario = plans.some(plan => setsScenario(plan) && matches(plan, subject))
-    const scenario = hasScenario ? scenarioPlans(operation, account) : undefined
-    if (!plans.some(plan => !setsScenario(plan) && matches(plan, subject))) return { scenario }
+    const matching = plans.filter(plan => matches(plan, subject))
+    const scenario = matching.some(setsScenario) ? scenarioPlans(operation, account) : undefined
+    if (matching.every(setsScenario)) return { scenario }
     const fault = await countTogether(account.room, { account, subject })
     // Names the payment to the record, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
@@ -118,16 +106,18 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
   }
 }
 
-type CountedRequest = { account: Account; subject: PlanSubject }
-
 /** `create` resolves, also if nothing was made. */
 type Creating = { room: string; create: (seat: Seat) => Promise<void> }
 
-const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject): Fault => ({
+export type Fault = ReturnType<typeof faultOf>
+
+const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject) => ({
   plan,
   account,
+  /** Milliseconds. */
   delay: delayOf(plan, plan.seen + 1),
   error: plan.answer && errorOf(plan.answer, operation, account.behaviour),
+  /** True once the plan has acted on the response. */
   hasActed: false,
 })
 
@@ -166,7 +156,7 @@ async function subjectOf(
   if (!plans.some(asksForPayment)) return { operation }
   if (operation === CREATION) return { operation, given: fieldsIn(request) }
   const found = await payment()
-  return { operation, payment_id, ...(found && { given: fieldsOf(found.given) }) }
+  return { operation, payment_id, given: found && fieldsOf(found.given) }
 }
 
 /** The fields of a new payment, with their defaults; unchanged if they are not valid. */

@@ -59,7 +59,7 @@ export function noteOn(plan: Plan, given: NewPayment): string | undefined {
 }
 
 /** The parts of a request that plans compare. `given` is undefined if the request concerns no payment. */
-export type PlanSubject = { operation: string; payment_id?: string; given?: Json }
+export type PlanSubject = { operation: string; payment_id?: string; given?: Json | undefined }
 
 /** A plan that a request matched, with its counts after the request. `note`: the reason if it should act but cannot. */
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
@@ -127,16 +127,14 @@ export const ownErrors: Record<number, () => errors.ApiError> = {
   503: errors.overloaded,
 }
 
-const faultCode = (operation: string, behaviour: Behaviour): Code | undefined =>
-  operation === 'authorisePayment' ? cardFault[behaviour] : faultCodeOf(operation)
-
 export function errorOf(
   answer: PlannedAnswer,
   operation: string,
   behaviour: Behaviour,
 ): errors.ApiError {
   const { status } = answer
-  const code = answer.code ?? (status === 500 ? faultCode(operation, behaviour) : undefined)
+  const fault = operation === 'authorisePayment' ? cardFault[behaviour] : faultCodeOf(operation)
+  const code = answer.code ?? (status === 500 ? fault : undefined)
   const own = ownErrors[status]?.()
   if (own && (code === undefined || code === own.code)) return own
   const text = code && isPlanned(code) ? onlyByPlan[code].text : meanings[code ?? 'P0999']

@@ -20,12 +20,12 @@ export function createPostpone({ database, time }: PlanPorts, { counted }: Known
         const payment = plans.some(asksForPayment)
           ? await findPayment(database, account, payment_id, now)
           : undefined
-        const fields = payment && fieldsOf(payment.given)
-        const { acting, counted: counts } = evaluate(plans, {
+        const subject = {
           operation: MESSAGE,
           payment_id,
-          ...(fields && { given: fields }),
-        })
+          given: payment && fieldsOf(payment.given),
+        }
+        const { acting, counted: counts } = evaluate(plans, subject)
         const due_at = acting && created + delayOf(acting, acting.seen + 1)
         const statements = countRequests(counts)
         if (due_at !== undefined) statements.push(postponeMessage(message_id, due_at))

@@ -1,47 +1,36 @@
 /** Counts concurrent requests of an account for its plans together, so that a hundred plans cost them little. */
 import type { Database, Statement } from '../../core/ports.ts'
+import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 import type { Counted, Plan } from './plan.ts'
 import { countRequests } from './store.ts'
 
 /** The most requests that one write counts. To match one with a hundred plans takes a third of a millisecond. */
 export const MOST_TOGETHER = 32
 
-type Counts = {
-  /** The plans with the counts of the requests so far. */
-  plans: readonly Plan[]
-  note(counted: readonly Counted[]): void
-  /** The statements that write the counts, unless another instance has counted a request meanwhile. */
-  statements(): Statement[]
-}
+type Counts = ReturnType<typeof countsOf>
 
-export function countsOf(read: readonly Plan[]): Counts {
+export function countsOf(read: readonly Plan[]) {
   const changed = new Map<string, Counted>()
   const plans = [...read]
   return {
+    /** The plans with the counts of the requests so far. */
     plans,
-    note(counted) {
+    note(counted: readonly Counted[]) {
       for (const count of counted) {
         const { plan_id } = count.plan
         const place = plans.findIndex(plan => plan.plan_id === plan_id)
-        const plan = changed.get(plan_id)?.plan ?? count.plan
-        const note = count.note ?? changed.get(plan_id)?.note
-        changed.set(plan_id, { ...count, plan, ...(note !== undefined && { note }) })
+        const before = changed.get(plan_id)
+        changed.set(plan_id, { ...before, ...count, plan: before?.plan ?? count.plan })
         plans[place] = { ...count.plan, seen: count.seen, acted: count.acted }
       }
     },
+    /** The statements that write the counts, unless another instance has counted a request meanwhile. */
     statements: () => countRequests([...changed.values()]),
   }
 }
 
 /** One request of a wave. */
-export type Seat = {
-  /** The plans. Their counts include the requests of the wave that have asked before. */
-  counts(): Promise<Counts>
-  /** As `write` of the database, with the counts in the same commit. */
-  write(statements: Statement[]): Promise<boolean>
-  /** Says that the request writes nothing more. */
-  end(): void
-}
+export type Seat = ReturnType<ReturnType<typeof createWave>>
 
 type Joined = Pick<PromiseWithResolvers<boolean>, 'resolve' | 'reject'> & {
   /** Its place among the requests that asked for the counts. */
@@ -63,7 +52,8 @@ export function createWave(
   let missing = requests
   let asked = 0
   let isBroken = false
-  let lastAlone: Promise<void> = Promise.resolve()
+  /** A request that runs alone has the slot. */
+  const takeSlot = createSlots(1, 1)
 
   async function writeTogether(): Promise<void> {
     if (joined.length === 0 || joined.length < missing) return
@@ -81,21 +71,18 @@ export function createWave(
     }
   }
 
-  /** Resolves when no other request runs alone, to the function that lets the next one do so. */
-  async function beAlone(): Promise<() => void> {
-    const before = lastAlone
-    const { promise, resolve } = Promise.withResolvers<void>()
-    lastAlone = promise
-    await before
-    return resolve
-  }
-
-  return (): Seat => {
+  return () => {
     let state: 'new' | 'counted' | 'joined' = 'new'
     let order = 0
-    let alone: { counts: Counts; release: () => void } | undefined
+    let alone: Counts | undefined
+    let release: ReleaseSlot | undefined
+    const leaveSlot = () => {
+      release?.()
+      release = undefined
+    }
     return {
-      async counts() {
+      /** The plans. Their counts include the requests of the wave that have asked before. */
+      async counts(): Promise<Counts> {
         if (state !== 'joined' && !isBroken) {
           state = 'counted'
           together ??= read().then(countsOf)
@@ -103,16 +90,16 @@ export function createWave(
           order = asked++
           return counts
         }
-        const release = await beAlone()
-        alone = { counts: countsOf([]), release }
-        alone.counts = countsOf(await read())
-        return alone.counts
+        release = await takeSlot('')
+        alone = countsOf(await read())
+        return alone
       },
-      async write(statements) {
+      /** As `write` of the database, with the counts in the same commit. */
+      async write(statements: Statement[]): Promise<boolean> {
         if (alone) {
-          const { counts, release } = alone
+          const all = [...statements, ...alone.statements()]
           alone = undefined
-          return database.write([...statements, ...counts.statements()]).finally(release)
+          return database.write(all).finally(leaveSlot)
         }
         const { promise, resolve, reject } = Promise.withResolvers<boolean>()
         joined.push({ order, statements, resolve, reject })
@@ -120,8 +107,9 @@ export function createWave(
         void writeTogether()
         return promise
       },
+      /** Says that the request writes nothing more. */
       end() {
-        alone?.release()
+        leaveSlot()
         if (state === 'joined') return
         isBroken ||= state === 'counted'
         missing -= 1

@@ -65,11 +65,7 @@ export async function makeAccount(
 }
 
 /** Ends a test account. When this resolves, its keys and links no longer work, and no delivery is under way. */
-export async function endAccount(
-  context: ToolContext,
-  account: Account,
-  name: string,
-): Promise<void> {
+export async function endAccount(context: ToolContext, account: Account, name: string) {
   const { database, time } = context
   const parent = nameOfParent(account)
   const left = await untilWritten(async () => {

@@ -12,12 +12,10 @@ import { type completionFields, wantedOf } from './scenario-wire.ts'
 
 export type Completion = Values<typeof completionFields>
 
-const detailOf = (payment: Payment, { capture, refund, scenario }: Completion): string =>
-  Object.entries(
-    capture ? { capture } : refund ? { refund } : { scenario: endOf(payment, scenario) },
-  )
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&')
+function detailOf(payment: Payment, { capture, refund, scenario }: Completion): string {
+  if (capture) return `capture=${capture}`
+  return refund ? `refund=${refund}` : `scenario=${endOf(payment, scenario)}`
+}
 
 const endOf = ({ hold, scenario: planned }: Payment, scenario: Choice | undefined): Choice =>
   scenario ?? (hold && planned) ?? 'success'

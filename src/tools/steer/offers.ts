@@ -7,8 +7,6 @@ import type { NewPlan } from './plan-wire.ts'
 /** The subject of a plan: its first word in a list. */
 type Subject = 'Payment' | 'Charge' | 'Refund' | 'Request' | 'Message'
 
-export type Offer = { about: Subject; text: string; plan: NewPlan }
-
 /** The value in forms, the text for people, the fields of the plan beside `common`, and the behaviour that it needs. */
 type Row = [name: string, text: string, plan: NewPlan, only?: Behaviour]
 
@@ -64,18 +62,20 @@ const rows: Record<Subject, Row[]> = {
 
 const subjects = Object.keys(rows) as Subject[] // its keys
 
+const offers = subjects.flatMap(about =>
+  rows[about].map(([name, text, plan, only]) => {
+    return { name, about, text, plan: { ...common[about], ...plan }, only }
+  }),
+)
+type Offer = (typeof offers)[number]
+
 /** The offers that an account with this behaviour can use, by their names. */
-export const offersTo = (behaviour?: Behaviour, about?: Subject): Map<string, Offer> =>
+export const offersTo = (behaviour: Behaviour, about?: Subject): Map<string, Offer> =>
   new Map(
-    subjects
-      .filter(subject => subject === (about ?? subject))
-      .flatMap(subject =>
-        rows[subject]
-          .filter(([, , , only]) => only === undefined || only === (behaviour ?? only))
-          .map(([name, text, plan]): [string, Offer] => {
-            return [name, { about: subject, text, plan: { ...common[subject], ...plan } }]
-          }),
-      ),
+    offers
+      .filter(offer => offer.about === (about ?? offer.about))
+      .filter(({ only = behaviour }) => only === behaviour)
+      .map(offer => [offer.name, offer]),
   )
 
 /** Such as `Charge: declined for good`. */
@@ -83,15 +83,19 @@ export const offerText = ({ about, text }: Offer): string => `${about}: ${text}`
 
 const EFFECTS = 'scenario can_retry hold confirm capture refund delay answer reset'.split(' ')
 
+const effectsOf = (plan: object) =>
+  Object.fromEntries(
+    Object.entries(plan).filter(([name, value]) => EFFECTS.includes(name) && value !== undefined),
+  )
+
 /** The effect of a plan, in the words of the offer from which it was made. */
 export function textOfPlan(plan: Plan): string | undefined {
-  const effects = (plan: object) => Object.entries(plan).filter(([name]) => EFFECTS.includes(name))
-  const ofPlan = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
+  const ofPlan = effectsOf(plan)
   const isOf = (offer: Offer) =>
-    isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), ofPlan) &&
+    isDeepStrictEqual(effectsOf(offer.plan), ofPlan) &&
     (offer.plan.on ?? CREATION) === plan.on &&
     (offer.plan.given?.authorisation_mode ?? 'web') ===
       (plan.given?.agreement_id ? 'agreement' : (plan.given?.authorisation_mode ?? 'web'))
-  const offer = offersTo().values().find(isOf)
+  const offer = offers.find(isOf)
   return offer && offerText(offer)
 }

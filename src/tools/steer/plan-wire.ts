@@ -94,7 +94,6 @@ const faultFields = {
   reset: only(true, { description: 'A TCP reset in place of a response' }),
 }
 const effectFields = { ...plannedFields, ...faultFields }
-const EFFECTS = ['hold', 'capture', 'refund', 'answer', 'reset', 'delay']
 
 export const newPlan = body('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
@@ -116,7 +115,7 @@ export const plans = object('Plans', {
 })
 
 export const noEffect = () =>
-  missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
+  missingField('scenario', 'is required, or one of hold, capture, refund, answer, reset, delay')
 
 export type NewPlan = Values<typeof newPlan.fields.optional>
 
@@ -128,14 +127,15 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
-  const names = operations.map(({ operationId }) => operationId)
-  if (on !== undefined && on !== MESSAGE && !names.includes(on))
+  const endpoint = operations.find(({ operationId }) => operationId === on)
+  if (on !== undefined && on !== MESSAGE && !endpoint) {
+    const names = operations.map(({ operationId }) => operationId)
     throw badField('on', `must be one of ${names.join(', ')}, ${MESSAGE}`)
+  }
   const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
   // A plan that is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
-  const endpoint = operations.find(({ operationId }) => operationId === on)
   const concernsPayment =
     on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
@@ -177,8 +177,9 @@ function readGiven(fields: Json): Json {
   }
 }
 
-/** The fields that a plan about another request than a creation may have. */
+/** The fields with which a plan about such requests says how they end. */
 const ofRequest: Partial<Record<string, readonly string[]>> = {
+  [CREATION]: ['scenario', 'can_retry', 'hold', 'confirm', 'capture'],
   [REFUND]: ['scenario', 'refund'],
   [CAPTURE]: ['capture'],
 }
@@ -192,11 +193,9 @@ function scenarioOf(
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
   const allowed = ofRequest[on ?? '']
-  if (on !== CREATION && !allowed)
+  if (!allowed)
     throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
-  const misplaced = allowed
-    ? Object.keys(plannedFields).find(name => name in read && !allowed.includes(name))
-    : read.refund && 'refund'
+  const misplaced = Object.keys(plannedFields).find(name => name in read && !allowed.includes(name))
   if (misplaced) throw badField(misplaced, `must be absent with ${on}`)
   if (on === CREATION) {
     // The mode of the payments on which the plan can act, if it is known before they are made.
@@ -214,12 +213,10 @@ function scenarioOf(
   return wantedOf(read, behaviour)
 }
 
-const OF_RESPONSES = ['when', 'answer', 'reset']
-
 function faultOf(read: NewPlan) {
   const { on, when = 'before', delay, answer, reset } = read
   if (on === MESSAGE) {
-    const misplaced = OF_RESPONSES.find(name => name in read)
+    const misplaced = ['when', 'answer', 'reset'].find(name => name in read)
     if (misplaced) throw badField(misplaced, `must be absent with ${MESSAGE}`)
     if (delay === undefined) throw missingField('delay', `is required with ${MESSAGE}`)
     return { delay }

@@ -26,11 +26,10 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
     /** The body of the response; '' for none. */
     response: String(bytesOf(raw.responseBody) ?? ''),
     /** Milliseconds of the account's time since the payment became success. */
-    sinceSuccess: raw.at - (raw.payment?.events.find(isPaid)?.at ?? NaN),
+    sinceSuccess:
+      raw.at - (raw.payment?.events.find(({ status }) => status === 'success')?.at ?? NaN),
   }
 }
-
-const isPaid = ({ status }: { status: string }): boolean => status === 'success'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -104,8 +103,10 @@ function listedIn(response: string): Facts {
   const listed = new Map<string, Set<string>>()
   let end = ''
   for (const [, id, state] of response.matchAll(ITEMS))
-    if (id !== undefined) end = endOf(id)
-    else listed.set(stateIn(state ?? ''), (listed.get(stateIn(state ?? '')) ?? new Set()).add(end))
+    if (id === undefined) {
+      const shown = stateIn(state ?? '')
+      listed.set(shown, (listed.get(shown) ?? new Set()).add(end))
+    } else end = endOf(id)
   const count = [...listed.values()].reduce((sum, { size }) => sum + size, 0)
   const kept = [...listed].map(([state, ends]) => [state, [...ends].join('')])
   if (count <= MOST_LISTED) return { listed: Object.fromEntries(kept) }

@@ -8,34 +8,26 @@ import { isTaken } from './rule.ts'
 /** Milliseconds of machine time. A request within them shows that the application acted on a message. */
 const ACTS_WITHIN = 5 * SECOND
 
-/** A state that the application learnt from a read, a search, the answer to its POST, or a message that it accepted. */
-export type Learnt = {
-  by: Evidence
-  /** In the form of `Facts.state`. */
-  state: string
-  /** The ends of the payments' identifiers; '' for any. */
-  ends: string[]
-}
+export type Learnt = ReturnType<typeof learntIn>[number]
 
-/** In order of time, from exchanges about payments alone. */
-export const learntIn = (exchanges: readonly Evidence[]): Learnt[] =>
-  exchanges.flatMap((by): Learnt[] => {
-    const { kind, shown, listed = {} } = by
-    const showsState = kind === 'api' ? shown && !shown.startsWith('refund') : hasArrived(by)
-    const states = Object.entries(listed).map(([state, ends]) => [state, endsIn(ends)] as const)
-    if (showsState) states.push([shown ?? '', [endOf(idOf(by))]])
-    return states.map(([state, ends]) => ({ by, state, ends }))
+/**
+ * The states that the application learnt from a read, a search, the answer to its POST, or a message that it accepted,
+ * in order of time. `state`: in the form of `Facts.state`. `ends`: of the payments' identifiers; '' for any.
+ */
+export const learntIn = (exchanges: readonly Evidence[]) =>
+  exchanges.flatMap(by => {
+    const { kind, shown = '', listed = {} } = by
+    const learnt = Object.entries(listed).map(([state, ends]) => ({
+      by,
+      state,
+      ends: endsIn(ends),
+    }))
+    const showsState = kind === 'api' ? shown !== '' && !shown.startsWith('refund') : hasArrived(by)
+    if (showsState) learnt.push({ by, state: shown, ends: [endOf(idOf(by))] })
+    return learnt
   })
 
 const hasArrived = (message: Evidence): boolean => isTaken(message) && message.hand !== 'other'
-
-/** When the application last learnt the state of a payment, by the end of its identifier. Its own create does not count. */
-export const lastLearnt = (learnt: readonly Learnt[]): Map<string, number> =>
-  new Map(
-    learnt
-      .filter(({ by }) => by.operation !== 'createPayment' || by.status === 200)
-      .flatMap(({ by, ends }) => ends.map(end => [end, by.began] as const)),
-  )
 
 /** Facts about a payment. */
 export type Known = {

@@ -6,12 +6,12 @@ import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf } from './facts.ts'
-import { type Learnt, lastLearnt, learntIn } from './learnt.ts'
+import { type Learnt, learntIn } from './learnt.ts'
 import { type AccountRecord, idOf } from './record.ts'
 import { hasDone, hasSucceeded, type Result, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
-const READ_WITHIN = 10 * MINUTE
+export const READ_WITHIN = 10 * MINUTE
 const SEARCH_AFTER_RETURN = MINUTE
 /** Fewer payments can be chance. */
 const LEAST_PAYMENTS = 3
@@ -43,12 +43,15 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 const isOutcome = ({ state }: Learnt): boolean => !/^(?:created|started|submitted)/.test(state)
 
 /** Whether the client has learnt such a state of the payment since an exchange; undefined if the record cannot tell. */
-function createLearnt(
-  record: AccountRecord,
-  is: (learnt: Learnt) => boolean,
-): (since: Evidence) => boolean | undefined {
-  const last = lastLearnt(learntIn(record.exchanges).filter(is))
-  return since => {
+function createLearnt(record: AccountRecord, is: (learnt: Learnt) => boolean) {
+  /** When the client last did so, by the end of the payment's identifier. Its own create does not count. */
+  const last = new Map(
+    learntIn(record.exchanges)
+      .filter(is)
+      .filter(({ by }) => by.operation !== 'createPayment' || by.status === 200)
+      .flatMap(({ by, ends }) => ends.map(end => [end, by.began] as const)),
+  )
+  return (since: Evidence) => {
     const newest = ['', endOf(idOf(since))].map(end => last.get(end) ?? -1)
     return Math.max(...newest) >= since.began || (isGapSince(record, since) ? undefined : false)
   }

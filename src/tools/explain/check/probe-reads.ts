@@ -28,17 +28,12 @@ const SEE_LOG = 'Your receiver answers before it looks, or does not look: see it
 const TOO_FEW = `${SEE_LOG} What it does can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
 
 /** `payments`: paid payments that no other message of the probe is about. `suspects`: forgeries that were accepted. */
-export async function watchReads({
-  probe,
-  now,
-  payments,
-  suspects,
-}: {
-  probe: Probe
-  now: number
-  payments: readonly Payment[]
-  suspects: readonly Special[]
-}): Promise<Watched> {
+export async function watchReads(
+  probe: Probe,
+  now: number,
+  payments: readonly Payment[],
+  suspects: readonly Special[],
+): Promise<Watched> {
   const over = payments.filter(payment => now - stateOf(payment).at >= OVER_FOR)
   const [some] = over
   if (suspects.length === 0 || !some || over.length < PAIRS) return { lacking: TOO_FEW }
@@ -69,13 +64,12 @@ async function watchAll(
   const sent: Sent[] = []
   const work = async (payment: Payment): Promise<void> => {
     for (let next = left.shift(); next; next = left.shift()) {
-      const message = next.of.messages(payment, probe)?.[next.nth]
-      if (!message) continue
+      const sending = toSend(next.of, payment, probe)?.[next.nth]
+      if (!sending) continue
       const countOf = (reads: readonly Read[]) =>
-        reads.filter(({ payment_id }) => payment_id === message.payment_id).length
+        reads.filter(({ payment_id }) => payment_id === sending.message.payment_id).length
       const before = countOf(await probe.reads())
-      const messages = [toSend(next.of, message)]
-      const [exchange] = (await probe.send(messages, { ms: READ_WITHIN })) ?? []
+      const [exchange] = (await probe.send([sending], { ms: READ_WITHIN })) ?? []
       if (!exchange) continue
       const isFollowed = await probe.readsShow(reads => countOf(reads) > before)
       sent.push({ ...next, exchange, isFollowed })

@@ -8,7 +8,7 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Forgery, Probe } from './probing.ts'
 import { type RuleText, type TextRow, textOf } from './rule.ts'
 
-type Messages = (payment: Payment, probe: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+type Messages = (payment: Payment, probe: Probe) => Message[] | undefined
 
 /** One kind of messages that a probe sends. */
 export type Special = {
@@ -42,11 +42,13 @@ type More = {
 
 export type ProbeRule = RuleText & Special & More
 
-export const toSend = ({ id, words, forgery }: Special, message: Message) => ({
-  message,
-  forgery,
-  words: id === '' ? words : `${id}: ${words}`,
-})
+/** The messages of this kind about the payment, as the probe sends them. */
+export const toSend = ({ id, words, forgery, messages }: Special, payment: Payment, probe: Probe) =>
+  messages(payment, probe)?.map(message => ({
+    message,
+    forgery,
+    words: id === '' ? words : `${id}: ${words}`,
+  }))
 
 /** The true message `count` times, with its body changed. */
 const changed =
@@ -68,17 +70,13 @@ const withFields = (fields: Record<string, unknown>) => (body: string) => {
 }
 
 /** Another payment, which the receiver cannot know. */
-const unknownLike = (payment: Payment, { newId }: Pick<Probe, 'newId'>): Payment => ({
+const unknownLike = (payment: Payment, { newId }: Probe): Payment => ({
   ...payment,
   payment_id: newId(timeOf(payment.payment_id)),
 })
 
 /** Another payment, whose card was declined (P0010) or whose user cancelled (P0030). */
-function failedLike(
-  payment: Payment,
-  code: 'P0010' | 'P0030',
-  probe: Pick<Probe, 'newId'>,
-): Payment {
+function failedLike(payment: Payment, code: 'P0010' | 'P0030', probe: Probe): Payment {
   const { card, captured_at, ...unknown } = unknownLike(payment, probe)
   const { at } = stateOf(payment)
   return {
@@ -89,10 +87,8 @@ function failedLike(
   }
 }
 
-const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined => {
-  const present = messages.filter(message => message !== undefined)
-  return present.length === messages.length ? present : undefined
-}
+const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined =>
+  messages.every(message => message !== undefined) ? messages : undefined
 
 const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')
 const RETRIES = documented('webhooks/#retry-mechanism')

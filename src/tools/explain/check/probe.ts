@@ -17,8 +17,7 @@ const MOST_PAYMENTS = 50
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are being sent
- * by hand. `isAbandoned`: whether nobody waits for the result any more.
+ * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are sent by hand.
  */
 export const probeReceiver = (
   context: ToolContext,
@@ -40,28 +39,24 @@ export const probeReceiver = (
     return { posts: probe.posts(), findings: inOrder }
   })
 
-async function probeAll(
-  probe: Probe,
-  [first, ...others]: readonly Payment[],
-  now: number,
-): Promise<Finding[]> {
+async function probeAll(probe: Probe, [first, ...others]: readonly Payment[], now: number) {
   if (!first)
     return nothingSeen({ lacking: 'No payment of the account is paid. Pay one, and probe again.' })
-  const message = probe.make(first)
-  if (!message)
+  const asIs = toSend(trueMessage, first, probe)
+  if (!asIs)
     return nothingSeen({ lacking: `The webhook is subscribed to none of ${PAID.join(' and ')}.` })
-  const [control] = (await probe.send([toSend(trueMessage, message)])) ?? []
+  const [control] = (await probe.send(asIs)) ?? []
   if (!control) return nothingSeen({ lacking: 'Nobody waited for the answer.' })
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
   const results = new Map<ProbeRule, Result>()
   const evaluate = async (rule: ProbeRule) =>
-    results.set(rule, await resultOfAnswers(probe, rule, { first, control }))
+    results.set(rule, await resultOfAnswers(probe, rule, first, control))
   // The most valuable rules come first. Rules that wait for reads run beside the messages of other rules.
   for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await evaluate(rule)
   const tried = await tryForgeries(probe, first)
   const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
   const rest = probeRules.filter(({ isFirst }) => !isFirst)
-  const watching = watchReads({ probe, now, payments: others, suspects })
+  const watching = watchReads(probe, now, others, suspects)
   const [watched] = await Promise.all([watching, ...rest.map(evaluate)])
   return [
     ...tried.flatMap(({ rule, once, suspect }) =>
@@ -89,11 +84,7 @@ const nothingSeen = (why: Result): Finding[] =>
 async function tryForgeries(probe: Probe, first: Payment) {
   const tried = []
   for (const rule of forgeryRules) {
-    const forged = rule.forgeries.flatMap(forgery => {
-      const message = probe.make(first)
-      return message ? [toSend(forgery, message)] : []
-    })
-    const once = await probe.send(forged)
+    const once = await probe.send(rule.forgeries.flatMap(one => toSend(one, first, probe) ?? []))
     const suspect = rule.forgeries[once?.findIndex(isAccepted) ?? -1]
     tried.push({ rule, once, suspect })
   }
@@ -118,19 +109,18 @@ const READS_UNKNOWN =
 async function resultOfAnswers(
   probe: Probe,
   rule: ProbeRule,
-  { first, control: accepted }: { first: Payment; control: Exchange },
+  first: Payment,
+  accepted: Exchange,
 ): Promise<Result> {
   if (rule.isTrueIn === behaviourOf(first)) return { right: [accepted], passed: IS_TRUE }
   const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
-  const make = () => rule.messages(first, probe)?.map(message => toSend(rule, message))
-  const messages = make()
+  const messages = toSend(rule, first, probe)
   if (!messages) return {}
   const answers = await probe.send(messages, rule)
   if (!answers) return OUT_OF_TIME
   if (!breaks(answers)) return { right: answers, passed }
-  const message = probe.make(first)
-  const control = message && (await probe.send([toSend(trueMessage, message)]))
-  const again = control && (await probe.send(make() ?? [], rule))
+  const control = await probe.send(toSend(trueMessage, first, probe) ?? [])
+  const again = control && (await probe.send(toSend(rule, first, probe) ?? [], rule))
   if (!again) return OUT_OF_TIME
   const unclear = [...answers, ...control, ...again]
   const before = [answers, again].flatMap(answered => answered.slice(0, after))

@@ -2,6 +2,7 @@
 import timers from 'node:timers/promises'
 import type { Account, Behaviour } from '../../../core/account.ts'
 import { isSuccess } from '../../../core/http-status.ts'
+import { createSlots, inSlot } from '../../../core/slots.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import {
@@ -53,7 +54,7 @@ export function createProbe(
   const [started, since] = [performance.now(), time.wall()]
   const payment_ids = new Set<string>()
   let posts = 0
-  let sending: Promise<unknown> = Promise.resolve()
+  const takeTurn = createSlots(1, 1)
   const maySend = (messages: number, ms: number) =>
     posts + messages <= MOST_POSTS && performance.now() - started + ms <= MOST_MS && !isAbandoned()
   const newId = (at = time.now(account)) => context.newId(at, account.room)
@@ -101,18 +102,12 @@ export function createProbe(
      * Sends the messages one after the other, or all at once, while no other message is under way. Sends none, and
      * resolves to undefined, if the bounds do not allow all of them and `ms` milliseconds more.
      */
-    send(
-      messages: readonly ToSend[],
-      { atOnce = false, ms = 0 } = {},
-    ): Promise<Exchange[] | undefined> {
-      const sent = sending.then(() => {
+    send: (messages: readonly ToSend[], { atOnce = false, ms = 0 } = {}) =>
+      inSlot(takeTurn, '', async () => {
         if (!maySend(messages.length, ms + POST_MS * (atOnce ? 1 : messages.length)))
           return undefined
         return atOnce ? Promise.all(messages.map(post)) : Array.fromAsync(messages, post)
-      })
-      sending = sent.catch(() => {})
-      return sent
-    },
+      }),
     /** Polls the reads until `holds` is true or five seconds are over: other instances write theirs a little later. */
     async readsShow(holds: (reads: readonly Read[]) => boolean): Promise<boolean> {
       for (let waited = 0; ; waited += POLL_INTERVAL) {

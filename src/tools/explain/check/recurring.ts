@@ -1,15 +1,14 @@
 /** Rules about recurring payments. */
 
-import { DAY, HOUR, MINUTE } from '../../../core/time.ts'
+import { DAY, HOUR } from '../../../core/time.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { creationOf, resultOfLearning, runsOf } from './outcomes.ts'
+import { creationOf, READ_WITHIN, resultOfLearning, runsOf } from './outcomes.ts'
 import { idOf } from './record.ts'
 import { IDEMPOTENCY } from './requests.ts'
 import { type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time. */
-const READ_WITHIN = 10 * MINUTE
 const RETRY_AFTER = 48 * HOUR
 const TRIES_WITHIN = 30 * DAY
 const MOST_TRIES = 15

@@ -51,14 +51,16 @@ export type Rule = RuleText & { lacking: string; evaluate: RuleFunction; needs?:
 /** An exchange that is evidence. */
 type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
 
+/** `times`: the number of cases, if the evidence does not have each. `webhook`: the webhook that breaks the rule. */
+type Violation = Partial<RuleText> & {
+  evidence: readonly Sighting[]
+  times?: number
+  webhook?: Webhook
+}
+
 /** The result of a rule. Without `violations` and `right` there was no evidence. */
 export type Result = {
-  /** `times`: the number of cases, if the evidence does not have each. `webhook`: the webhook that breaks the rule. */
-  violations?: readonly (Partial<RuleText> & {
-    evidence: readonly Sighting[]
-    times?: number
-    webhook?: Webhook
-  })[]
+  violations?: readonly Violation[]
   /** Exchanges that could have broken the rule, and did not; and the sentence for them. */
   right?: readonly Sighting[]
   passed?: string
@@ -84,10 +86,9 @@ export type Finding = ReturnType<typeof findingOf>
 
 export const MOST_EVIDENCE = 20
 
-type Proof = NonNullable<Result['violations']>[number]
-
-function findingOf({ id, title, advice, source, ...text }: RuleText, level: Verdict, proof: Proof) {
-  const { evidence, times = evidence.length, webhook, sentence = text.sentence } = proof
+function findingOf(rule: RuleText, level: Verdict, violation: Violation) {
+  const { id, title, sentence, advice, source } = { ...rule, ...violation }
+  const { evidence, times = evidence.length, webhook } = violation
   const inTime = evidence.toReversed().toSorted((one, other) => other.began - one.began)
   const [newest, first] = [inTime[0], inTime.at(-1)]
   return {
@@ -119,7 +120,7 @@ export function findingsOf(
   const { lacking = rule.lacking ?? '' } = result
   const found = violations.filter(({ evidence, times = evidence.length }) => times > 0)
   if (found.length > 0)
-    return found.map(proof => findingOf({ ...rule, ...proof }, proof.level ?? rule.level, proof))
+    return found.map(violation => findingOf(rule, violation.level ?? rule.level, violation))
   return right.length > 0
     ? [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
     : [findingOf(rule, 'not seen', { evidence: unclear, sentence: lacking })]

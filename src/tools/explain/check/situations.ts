@@ -251,11 +251,11 @@ const curl = (path: string, body: object): string =>
 
 const RUN = 'run your tests with its key'
 
-type Lines = [line: string, library: string, more: string]
-
 /** The command and the library's call that cause the situation. A comment in them names the steps that are left. */
-function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
-  const { behaviour, isTest, toProbe } = record
+function linesOf(
+  [, , by, then, only]: Row,
+  { behaviour, isTest, toProbe }: AccountRecord,
+): [line: string, library: string, more: string] {
   if (only && only !== behaviour) {
     const account = `await farthing.account(${inspect({ behaviour: only })})`
     return isTest
@@ -285,10 +285,7 @@ const UNCLEAR =
   'your receiver answered 2xx, and no request about the payment shows what it did: look in its log'
 
 const newest = (all: readonly Evidence[]): Evidence | undefined =>
-  all.reduce<Evidence | undefined>(
-    (one, other) => (one && one.began > other.began ? one : other),
-    undefined,
-  )
+  all.toSorted((one, other) => one.began - other.began).at(-1)
 
 /** Whether the application has met each situation; null if only the application itself can tell. */
 export async function situationsOf(record: AccountRecord) {

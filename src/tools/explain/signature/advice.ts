@@ -7,7 +7,6 @@ export type Way = {
   cause: string
   /** Completes a sentence that begins with "the body", "the key" or "the signature". */
   words: string
-  /** The changes to make. */
   advice: Advice
 }
 

@@ -5,9 +5,8 @@ import { inDigits } from '../../../core/money.ts'
 import { type Advice, AS_IS, encoding, rawBody, readBefore, type Variant } from './advice.ts'
 import { escaping, isTooDeep, printJson, readJson, type Style } from './json-text.ts'
 
-const NON_ASCII = /[\u0080-\uffff]/g
 const ascii = escaping(/[\u007f-\uffff]/g)
-const phpUnicode = escaping(NON_ASCII)
+const phpUnicode = escaping(/[\u0080-\uffff]/g)
 const slashes = (text: string): string => text.replaceAll('/', '\\/')
 const forHtml = escaping(/[<>&\u2028\u2029]/g)
 const gson = escaping(/[<>&='\u2028\u2029]/g)

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { signature } from '../../../pay/webhooks/webhook.ts'
 import type { Way } from './advice.ts'
 
@@ -10,8 +10,7 @@ type Other = [cause: string, words: string, digest: (body: Buffer, key: Buffer) 
 const hmac = (algorithm: string, key: Buffer, text: Buffer): string =>
   createHmac(algorithm, key).update(text).digest('hex')
 
-const plain = (...parts: Buffer[]): string =>
-  parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest('hex')
+const plain = (...parts: Buffer[]): string => hash('sha256', Buffer.concat(parts))
 
 export const others: readonly Other[] = [
   ['no-key', 'made with SHA-256 of the body alone, without the key', body => plain(body)],

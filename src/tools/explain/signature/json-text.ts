@@ -34,14 +34,9 @@ export function readJson(text: string): JsonNode | undefined {
   let at = 0
   const value = (): JsonNode => {
     const token = tokens[at++] ?? ''
-    if (token === '{' || token === '[') {
-      const kind = token === '{' ? 'object' : 'array'
-      return { kind, entries: entriesOf(kind) }
-    }
     if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) as string }
-    return { kind: 'literal', text: token }
-  }
-  const entriesOf = (kind: 'object' | 'array') => {
+    if (token !== '{' && token !== '[') return { kind: 'literal', text: token }
+    const kind = token === '{' ? 'object' : 'array'
     const entries: [string, JsonNode][] = []
     while (!/^[}\]]$/.test(tokens[at] ?? '')) {
       // JSON.parse has accepted the whole text.
@@ -51,7 +46,7 @@ export function readJson(text: string): JsonNode | undefined {
       if (tokens[at] === ',') at += 1
     }
     at += 1
-    return entries
+    return { kind, entries }
   }
   return value()
 }

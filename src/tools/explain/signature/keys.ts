@@ -28,7 +28,8 @@ export const keyProblem = (key: string): string | undefined =>
 /** The form of the API keys of GOV.UK Pay. Farthing's API keys may have any form. */
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
-type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
+/** Default advice: theKey. */
+type Row = [cause: string, words: string, value: Buffer | string, advice?: Advice]
 
 /**
  * The key unchanged, other keys that are used by mistake, and the key as common mistakes change it, the likeliest
@@ -41,33 +42,28 @@ export function keyVariants(
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
   const rows: Row[] = [
-    [theKey, AS_IS, 'as it is', key],
-    ...keys.map(({ name, key }): Row => [otherKey, 'other-webhook', `of ${name}`, key]),
-    ...apiKeys.map((key): Row => [apiKey, 'api-key', 'replaced by an API key', key]),
-    [theKey, 'newline', 'with a newline at its end', `${text}\n`],
-    [missingKey, 'undefined', 'replaced by the word undefined', 'undefined'],
-    [theKey, 'no-prefix', `without ${PREFIX}`, bare],
-    [missingKey, 'empty', 'left empty', ''],
-    [missingKey, 'None', 'replaced by the word None', 'None'],
-    [theKey, 'quotes', 'with double quotes around it', `"${text}"`],
-    [theKey, 'single-quotes', 'with single quotes around it', `'${text}'`],
-    [theKey, 'space', 'with a space at its end', `${text} `],
-    [theKey, 'crlf', 'with CRLF at its end', `${text}\r\n`],
-    [theKey, 'base64-decoded', 'decoded from base64', Buffer.from(text, 'base64')],
-    [
-      theKey,
-      'bare-base64-decoded',
-      `decoded from base64 without ${PREFIX}`,
-      Buffer.from(bare, 'base64'),
-    ],
-    [theKey, 'hex-decoded', 'decoded from hexadecimal', Buffer.from(bare, 'hex')],
-    [theKey, 'prefix', `with ${PREFIX} before it`, PREFIX + text],
-    [theKey, 'upper', 'in upper case', text.toUpperCase()],
-    [theKey, 'lower', 'in lower case', text.toLowerCase()],
-    [theKey, 'no-space', 'without the white space around it', text.trim()],
-    [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
+    [AS_IS, 'as it is', key],
+    ...keys.map(({ name, key }): Row => ['other-webhook', `of ${name}`, key, otherKey]),
+    ...apiKeys.map((key): Row => ['api-key', 'replaced by an API key', key, apiKey]),
+    ['newline', 'with a newline at its end', `${text}\n`],
+    ['undefined', 'replaced by the word undefined', 'undefined', missingKey],
+    ['no-prefix', `without ${PREFIX}`, bare],
+    ['empty', 'left empty', '', missingKey],
+    ['None', 'replaced by the word None', 'None', missingKey],
+    ['quotes', 'with double quotes around it', `"${text}"`],
+    ['single-quotes', 'with single quotes around it', `'${text}'`],
+    ['space', 'with a space at its end', `${text} `],
+    ['crlf', 'with CRLF at its end', `${text}\r\n`],
+    ['base64-decoded', 'decoded from base64', Buffer.from(text, 'base64')],
+    ['bare-base64-decoded', `decoded from base64 without ${PREFIX}`, Buffer.from(bare, 'base64')],
+    ['hex-decoded', 'decoded from hexadecimal', Buffer.from(bare, 'hex')],
+    ['prefix', `with ${PREFIX} before it`, PREFIX + text],
+    ['upper', 'in upper case', text.toUpperCase()],
+    ['lower', 'in lower case', text.toLowerCase()],
+    ['no-space', 'without the white space around it', text.trim()],
+    ['no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
   ]
-  const variants = rows.map(([advice, cause, words, value]) => ({
+  const variants = rows.map(([cause, words, value, advice = theKey]) => ({
     cause,
     words,
     advice,

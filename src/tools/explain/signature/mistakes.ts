@@ -19,7 +19,6 @@ export type Mistake = {
   /** Stable, for programs: `body:newline`, `key:other-webhook`, `digest:base64`. */
   cause: string
   words: string
-  /** The changes to make. */
   advice: readonly Advice[]
   /** Identifiers of the messages that the mistake concerns. */
   messages?: string[]
@@ -32,7 +31,6 @@ export type Mistake = {
 /** A value that the user entered, and the right one. */
 type Comparison = { input: Buffer; right: Buffer }
 
-/** The mistake in a body that differs from the true one. */
 export const mistakeOfBody = async (compared: Comparison, pause: Pause): Promise<Mistake> =>
   (await mistakeOf('body', compared, bodyVariants, pause)) ?? {
     cause: 'body:unknown',

@@ -24,7 +24,6 @@ export type Input = {
   key?: string | undefined
   /** The body was typed into a form, which turns each LF into CRLF. */
   typed?: boolean | undefined
-  /** The signing keys of the account. */
   keys?: readonly NamedKey[] | undefined
   /** API keys of the account, which a receiver may use by mistake. */
   apiKeys?: readonly string[] | undefined
@@ -44,7 +43,6 @@ export type Analysis = {
   sentence: string
   /** Each mistake that was found, as `body:newline`, `key:other-webhook` or `digest:base64`. */
   causes: string[]
-  /** The changes to make. */
   advice: Advice[]
   difference?: Difference
   /** Identifiers of other messages whose signature was entered. */

@@ -8,21 +8,14 @@ import { type Mistake, mistakesOfSignature } from './mistakes.ts'
 /** The right body and key, and the name of the webhook that has the key. */
 export type Truth = { body: Buffer; key: Buffer; owner: string }
 
-export type WrongSignature = Mistake & {
-  /** The value of the header Pay-Signature. */
-  text: string
-  /** The mistake in short: `the key with a newline at its end`. */
-  short: string
-}
+export type WrongSignature = ReturnType<typeof wrongSignatures>[number]
 
 /**
  * Signatures with one mistake. First the keys of other webhooks, in order, then in turn the likeliest mistakes with the
- * key, the digest and the body. Leaves out mistakes without an effect, such as plain ASCII read as Latin-1.
+ * key, the digest and the body. Leaves out mistakes without an effect, such as plain ASCII read as Latin-1. `text`: the
+ * value of the header Pay-Signature. `short`: the mistake in short, such as `the key with a newline at its end`.
  */
-export function wrongSignatures(
-  { body, key, owner }: Truth,
-  { ways }: KnownSignatures,
-): WrongSignature[] {
+export function wrongSignatures({ body, key, owner }: Truth, { ways }: KnownSignatures) {
   const rightWay = ways.get(signature(body, key))
   if (!rightWay) throw new Error('the signature without a mistake is among those that are known')
   const all: [string, Recipe][] = [...ways]
