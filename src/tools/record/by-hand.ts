@@ -4,7 +4,7 @@ import type { Database } from '../../core/ports.ts'
 import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 import type { Evidence, Exchange } from './exchange.ts'
-import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
+import { ACCEPTED_BY_HAND, byBeginning, exchangeRows, isAmong } from './store.ts'
 
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
@@ -23,7 +23,7 @@ export async function acceptedByHand(
   const sends = await findPart(
     database,
     evidenceRows,
-    [where(`${among('payment_id', payment_ids)} and ${ACCEPTED_BY_HAND}`, ...payment_ids)],
+    [isAmong('payment_id', payment_ids), where(ACCEPTED_BY_HAND)],
     { limit: MOST_BY_HAND, order: 'newest' },
   )
   return byMessage(sends)
