@@ -134,8 +134,8 @@ function charge(visit: PageVisit): Promise<Next | Typed> {
 
 async function cancel({ context, account, id }: PageVisit): Promise<Next> {
   existing(await findAgreement(context.database, account.room, id))
-  const cancelled = cancelAgreement(context, account, id).then(() => 'agreement-cancelled' as const)
-  const code = await unlessRefused(cancelled, 'cancelled-before' as const)
+  const isDone = await unlessRefused(cancelAgreement(context, account, id).then(() => true))
+  const code = isDone ? 'agreement-cancelled' : 'cancelled-before'
   return { to: `agreements/${id}`, done: { code } }
 }
 

@@ -13,8 +13,7 @@ import {
 import { refundSummary } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import type { ToolContext } from '../../context.ts'
-import { type ActionName, recordAction } from '../../record/action.ts'
+import { recordAction } from '../../record/action.ts'
 import { type Completion, completePayment } from '../../steer/complete.ts'
 import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -79,10 +78,8 @@ const ending = (end: End, when: PaymentAction['when'], button: string): PaymentA
   when,
   to: payment => endOf(payment, end).to,
   run: async ({ context, account }, payment) => {
-    const isDone = await unlessRefused(
-      completePayment(context, account, payment, { by: 'console', ...ends[end][0] }),
-      false,
-    )
+    const wanted = { by: 'console', ...ends[end][0] } as const
+    const isDone = await unlessRefused(completePayment(context, account, payment, wanted))
     return isDone ? { code: endOf(payment, end).code } : undefined
   },
 })
@@ -94,10 +91,9 @@ const moving = (path: 'capture' | 'cancel', to: Status, button: string): Payment
   when: payment => allows(payment, path),
   to: () => to,
   run: async ({ context, account }, { payment_id }) => {
-    const result = await act(
-      context,
-      path === 'capture' ? 'capturePayment' : 'cancelPayment',
-      context => moveOf(context, account, payment_id, path),
+    const operation = path === 'capture' ? 'capturePayment' : 'cancelPayment'
+    const result = await recordAction(context, { by: 'console', operation }, context =>
+      moveOf(context, account, payment_id, path),
     )
     if (!result?.moved) return undefined
     // Not `captured`: under govuk-pay the capture follows the success.
@@ -152,14 +148,6 @@ export async function perform(
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
 
-/** Runs and records an action of the console. `detail` returns its details as a query: `refund_id=...`. */
-export const act = <Result>(
-  context: ToolContext,
-  operation: ActionName,
-  run: (context: ToolContext) => Promise<Result>,
-  detail: (result: Result) => string = () => '',
-): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
-
 async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())
@@ -168,12 +156,11 @@ async function refund({ context, account, form }: PageVisit, payment: Payment): 
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
-  const done = act(
+  const done = recordAction(
     context,
-    'refundPayment',
+    { by: 'console', operation: 'refundPayment' },
     context => createRefund(context, { account, payment_id, refund: { amount } }),
-    ({ refund_id }) => `refund_id=${refund_id}&amount=${amount}`,
+    ({ refund_id }) => ({ refund_id, amount }),
   )
-  const result = await unlessRefused(done, undefined)
-  return result && { code: 'refunded', pence: amount }
+  return (await unlessRefused(done)) && { code: 'refunded', pence: amount }
 }

@@ -11,6 +11,7 @@ import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
 import { listDeliveries } from '../../lists/webhooks-store.ts'
+import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, type PageVisit, pageLinks } from '../frame/list.ts'
@@ -26,7 +27,6 @@ import {
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { existing, notFound } from '../frame/visit.ts'
-import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
@@ -163,11 +163,11 @@ async function sendTest(visit: Visit): Promise<Next> {
     address: addresses.api,
     return_url: backAddress(visit),
   }
-  const message = await act(
+  const message = await recordAction(
     context,
-    'buildPayment',
+    { by: 'console', operation: 'buildPayment' },
     context => sendTestMessage(context, options),
-    result => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
+    result => ({ refund_id: result?.refund_id }),
   )
   // There is no banner: the page of the message shows the result.
   return message ? { to: `messages/${message.message_id}` } : notSent
