@@ -80,7 +80,7 @@ ${ui.paragraph(lookInside(root, name))}`,
 export async function end({ context, account, form }: PageVisit): Promise<Next> {
   const ended = endAccount(context, account, form.get('name') ?? '')
   const isEnded = await unlessRefused(ended.then(() => true))
-  return { to: 'accounts', done: { code: isEnded ? 'account-ended' : 'not-ended' } }
+  return { to: 'accounts', done: isEnded ? 'account-ended' : 'not-ended' }
 }
 
 export async function readTestAccounts({ context, account, cursor, wall }: PageVisit) {

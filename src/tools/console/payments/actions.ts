@@ -17,7 +17,7 @@ import { recordAction } from '../../record/action.ts'
 import { type Completion, completePayment } from '../../steer/complete.ts'
 import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
-import type { Code, Done, Next } from '../frame/page.ts'
+import type { Code, Next } from '../frame/page.ts'
 import { pageAddress } from '../frame/visit.ts'
 
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
@@ -26,7 +26,7 @@ type Path = (typeof paths)[number]
 export const AMOUNT = 'amount'
 
 /** undefined if the state of the payment no longer allowed the action. */
-type Outcome = Done | Typed | undefined
+type Outcome = Omit<Next, 'to'> | Typed | undefined
 
 export type PaymentAction = {
   path: Path
@@ -40,9 +40,8 @@ export type PaymentAction = {
   run: (visit: PageVisit, payment: Payment) => Promise<Outcome>
 }
 
-const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
 const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
-  isOpen(payment) && payment.given.authorisation_mode === mode
+  isPayable(statusOf(payment)) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
 /** Whether the payment's charge is due soon, or held by a plan. */
@@ -80,7 +79,7 @@ const ending = (end: End, when: PaymentAction['when'], button: string): PaymentA
   run: async ({ context, account }, payment) => {
     const wanted = { by: 'console', ...ends[end][0] } as const
     const isDone = await unlessRefused(completePayment(context, account, payment, wanted))
-    return isDone ? { code: endOf(payment, end).code } : undefined
+    return isDone ? { done: endOf(payment, end).code } : undefined
   },
 })
 
@@ -97,7 +96,7 @@ const moving = (path: 'capture' | 'cancel', to: Status, button: string): Payment
     )
     if (!result?.moved) return undefined
     // Not `captured`: under govuk-pay the capture follows the success.
-    return { code: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
+    return { done: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
   },
 })
 
@@ -145,7 +144,7 @@ export async function perform(
   const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
-  return { to, done: outcome ?? { code: 'overtaken' } }
+  return { to, ...(outcome ?? { done: 'overtaken' }) }
 }
 
 async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
@@ -162,5 +161,5 @@ async function refund({ context, account, form }: PageVisit, payment: Payment): 
     context => createRefund(context, { account, payment_id, refund: { amount } }),
     ({ refund_id }) => ({ refund_id, amount }),
   )
-  return (await unlessRefused(done)) && { code: 'refunded', pence: amount }
+  return (await unlessRefused(done)) && { done: 'refunded', pence: amount }
 }

@@ -271,8 +271,8 @@ async function makePayment(
     },
     ({ refund }) => ({ refund_id: refund?.refund_id }),
   )
-  const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
-  return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
+  const done = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
+  return { to: `payments/${payment.payment_id}`, done, pence: refund?.amount }
 }
 
 function codeOf(payment: Payment, ready: Ready | undefined): Code {

@@ -46,7 +46,7 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
       if (page) return sendPage(reply, inAccount, page)
     }
     endSession(request, reply, context.config)
-    return sendNext(reply, visit, { to: 'sign-in', done: { code: 'signed-out' } })
+    return sendNext(reply, visit, { to: 'sign-in', done: 'signed-out' })
   }),
 ]
 

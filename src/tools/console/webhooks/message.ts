@@ -96,7 +96,7 @@ async function messageOf(visit: PageVisit) {
 async function sendFromPage(visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(visit), visit)
   const to = `messages/${visit.id}`
-  if ('reason' in message) return { to, done: { code: 'not-sent' } }
+  if ('reason' in message) return { to, done: 'not-sent' }
   const { form } = visit
   const damage = damages.find(known => known === form.get(DAMAGE))
   // The list of the page sends no other damage.

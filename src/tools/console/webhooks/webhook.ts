@@ -17,7 +17,6 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, type PageVisit, pageLinks } from '../frame/list.ts'
 import {
   type Accepted,
-  acceptedSince,
   deliveryFilter,
   deliveryOf,
   messageTable,
@@ -102,7 +101,7 @@ function markOf(visit: Visit, message: MessageRow, accepted: Accepted): ui.Mark 
   const { message_id, event_type, created } = message
   const { root } = visit
   const shown = statusAt(message, visit)
-  const status = deliveryOf(message, visit, acceptedSince(message, accepted))
+  const status = deliveryOf(message, visit, accepted.get(message_id))
   const result =
     attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
   const text = `${event_type}, ${shown}, ${iso(created)}${status === 'sent again' ? ', sent again and accepted' : ''}`
@@ -154,7 +153,7 @@ async function sendTest(visit: Visit): Promise<Next> {
   const webhook = await webhookOf(visit)
   const name = form.get('event_type')
   const event_type = testEvents(webhook).find(type => type === name)
-  const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  const notSent: Next = { to: `webhooks/${id}`, done: 'not-sent' }
   if (!event_type) return notSent
   const options = {
     account,
@@ -187,5 +186,5 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
 async function deactivate({ context, account, id }: Visit): Promise<Next> {
   const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
-  return { to: `webhooks/${id}`, done: { code: 'deactivated' } }
+  return { to: `webhooks/${id}`, done: 'deactivated' }
 }
