@@ -20,13 +20,9 @@ export async function acceptedByHand(
   const failed = messages.filter(({ status = 'FAILED' }) => /^(FAILED|not listening)$/.test(status))
   const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
   if (payment_ids.length === 0) return new Map()
-  const sends = await findPart(
-    database,
-    evidenceRows,
-    [isAmong('payment_id', payment_ids), where(ACCEPTED_BY_HAND)],
-    { limit: MOST_BY_HAND, order: 'newest' },
-  )
-  return byMessage(sends)
+  const conditions = [isAmong('payment_id', payment_ids), where(ACCEPTED_BY_HAND)]
+  const part = { limit: MOST_BY_HAND, order: 'newest' } as const
+  return byMessage(await findPart(database, evidenceRows, conditions, part))
 }
 
 /** As acceptedByHand, among exchanges that were read already. */

@@ -103,10 +103,8 @@ async function resend(visit: Visit): Promise<Next> {
 }
 
 /** `count` messages can be sent again. Hidden fields keep the webhook and the event by which the list is filtered. */
-const resendFields = (
-  count: number,
-  { webhook, event }: { webhook: string; event: string },
-): Html => html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
+const resendFields = (count: number, { webhook, event }: Visit['values']): Html =>
+  html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {

@@ -252,11 +252,7 @@ function gapsAmong(
 ): Promise<Exchange[]> {
   const last = items.at(-1)?.exchange_id
   const until = newer ? (before ?? items[0]?.exchange_id) : undefined
-  const filter: ExchangeFilter = {
-    kinds: ['gap'],
-    ...(until !== undefined && { before: until }),
-    ...(older && last !== undefined && { after: last }),
-  }
+  const filter: ExchangeFilter = { kinds: ['gap'], before: until, after: older && last }
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
