@@ -5,8 +5,8 @@ import {
   mergeEffects,
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
-import type { ToolContext } from '../context.ts'
 import { type Actor, type NewAction, NO_REQUEST } from './exchange.ts'
+import type { Recorder } from './recorder.ts'
 import { effectFacts } from './row.ts'
 
 /**
@@ -28,6 +28,8 @@ export type ActionName = keyof typeof actions
 export const actionText = (operation: string): string =>
   Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
 
+type Recording = { recorder: Recorder | undefined; time: Time }
+
 type Details = Record<string, string | number | true | undefined>
 
 /** `scenario=declined`. */
@@ -40,10 +42,10 @@ const queryOf = (details: Details): string =>
  * Runs `act`, and records its effects as one action, even if it fails: the timeline says who did it. `detailsOf` returns
  * the details of the action, which are recorded as a query.
  */
-export async function recordAction<Result>(
-  context: ToolContext,
+export async function recordAction<Context extends Recording, Result>(
+  context: Context,
   { by, operation }: { by: Actor; operation: ActionName },
-  act: (context: ToolContext) => Promise<Result>,
+  act: (context: Context) => Promise<Result>,
   detailsOf: (result: Result) => Details = () => ({}),
 ): Promise<Result> {
   const { recorder, time } = context
