@@ -105,25 +105,19 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
-        {
-          by: 'control',
-          operation: 'buildPayment',
-          detail: ({ refund_id }: { refund_id: string | undefined }) =>
-            refund_id ? `refund_id=${refund_id}` : '',
-        },
+        { by: 'control', operation: 'buildPayment' },
         async context => {
           const created = await createPayment(context, {
             account,
             address: addresses.api,
             given,
-            scenarios: {
-              apply: async () => ({ applied: appliedTo(given, steps.wanted) }),
-            },
+            scenarios: { apply: async () => ({ applied: appliedTo(given, steps.wanted) }) },
             origin: 'control',
           })
           const refund = await takeSteps(context, account, created, steps)
           return { payment_id: created.payment_id, refund_id: refund?.refund_id }
         },
+        ({ refund_id }) => ({ refund_id }),
       )
       const payment = await readBack(context, account, payment_id)
       void reply.header('location', paymentAddress(payment_id, addresses))

@@ -38,7 +38,6 @@ export const message = object('Message', {
 })
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
-/** The messages of all webhooks of the account, oldest first. */
 export const listMessages = defineEndpoint({
   route: 'GET /control/messages',
   operationId: 'listMessages',

@@ -25,10 +25,7 @@ const foundPayments = object('FoundPayments', {
   results: { type: 'array', maxItems: MOST_RETURNED, items: shownPayment },
 })
 
-/**
- * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
- * which polls misses nothing. With `wait` the response is held until a payment matches.
- */
+/** `status` also matches a payment that was in that status before, so that a test which polls misses nothing. */
 export const findPayments = defineEndpoint({
   route: 'GET /control/payments',
   operationId: 'findPayments',
@@ -65,7 +62,6 @@ export const findPayments = defineEndpoint({
 const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
-/** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
 export const completePayment = defineEndpoint({
   route: 'POST /control/payments/{payment_id}/complete',
   operationId: 'completePayment',

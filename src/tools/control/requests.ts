@@ -93,7 +93,7 @@ export const listRequests = (context: ControlContext): Endpoint =>
         const written = async () => parent !== null && (await recorder?.write(account))
         await written()
         const recordedSince = time.wall() - LONGEST_COMMIT
-        const count = () => countExchanges(database, room, { ...wanted, recordedSince }, Infinity)
+        const count = () => countExchanges(database, room, { ...wanted, recordedSince })
         const before = await count()
         const page = await followExchanges(database, room, wanted, paging)
         return {

@@ -120,7 +120,6 @@ const askedReceiver = object('AskedReceiver', {
   },
 })
 
-/** Asks the receiver of a message which mistake it makes with signatures. */
 export const askAboutMessage = defineEndpoint({
   route: 'POST /control/messages/{message_id}/ask',
   operationId: 'askReceiver',

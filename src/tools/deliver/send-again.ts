@@ -8,29 +8,28 @@ import type { ToolContext } from '../context.ts'
 import { newestUndamaged } from '../record/by-hand.ts'
 import type { ByHand, Exchange } from '../record/exchange.ts'
 
+type Right = { body: string; signature: string }
 type Signed = { body: string; signature: string | undefined }
 
-/** Ways to send a message with a signature that does not match. */
+/** Ways to send a message with a signature that does not match: what differs from the right message. */
 const damaged = {
-  digit: (body, key) => ({
-    body,
-    signature: signature(body, key).replace(/.$/, last => (last === '0' ? '1' : '0')),
+  digit: ({ signature }) => ({
+    signature: signature.replace(/.$/, last => (last === '0' ? '1' : '0')),
   }),
-  missing: body => ({ body, signature: undefined }),
-  upper: (body, key) => ({ body, signature: signature(body, key).toUpperCase() }),
-  base64: (body, key) => ({
-    body,
-    signature: Buffer.from(signature(body, key), 'hex').toString('base64'),
-  }),
-  newline: (body, key) => ({ body, signature: signature(`${body}\n`, key) }),
-  space: (body, key) => ({ body: `${body} `, signature: signature(body, key) }),
-} satisfies Record<string, (body: string, key: string) => Signed>
+  missing: () => ({ signature: undefined }),
+  upper: ({ signature }) => ({ signature: signature.toUpperCase() }),
+  base64: ({ signature }) => ({ signature: Buffer.from(signature, 'hex').toString('base64') }),
+  newline: ({ body }, key) => ({ signature: signature(`${body}\n`, key) }),
+  space: ({ body }) => ({ body: `${body} ` }),
+} satisfies Record<string, (right: Right, key: string) => Partial<Signed>>
 
 export type Damage = keyof typeof damaged
 export const damages = Object.keys(damaged) as Damage[] // typed string[]
 
-export const signed = (body: string, key: string, damage: Damage | undefined): Signed =>
-  damage ? damaged[damage](body, key) : { body, signature: signature(body, key) }
+export function signed(body: string, key: string, damage: Damage | undefined): Signed {
+  const right = { body, signature: signature(body, key) }
+  return damage ? { ...right, ...damaged[damage](right, key) } : right
+}
 
 export const MOST_TIMES = 10
 

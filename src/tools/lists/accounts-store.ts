@@ -1,6 +1,6 @@
 import type { Database } from '../../core/ports.ts'
 import { countRows, numbered, where } from '../../platform/database/select.ts'
-import { among } from '../record/store.ts'
+import { isAmong } from '../record/store.ts'
 import { isOpen } from './webhooks-store.ts'
 
 /** The most failed messages that are counted, because each is looked up in the record. */
@@ -8,10 +8,11 @@ export const MOST_FAILED = 1_000
 
 /** By room: its payments, the refused requests that are recorded, and the failed messages that need attention. */
 export async function countsOf(database: Database, rooms: readonly string[]) {
+  const ofRooms = isAmong('account', rooms)
   const read = async (columns: string, condition = '') => {
     const rows = await database.query<{ room: string; found: number }>(
-      numbered(`select ${columns} where ${among('account', rooms)} ${condition} group by account`),
-      [...rooms],
+      numbered(`select ${columns} where ${ofRooms.sql} ${condition} group by account`),
+      ofRooms.values,
     )
     return new Map(rows.map(({ room, found }) => [room, found]))
   }

@@ -34,6 +34,9 @@ export type Sought =
   | { by: 'amount'; pence: number }
   | { by: 'metadata'; name: string; value: string }
 
+/** What no index has. */
+type Scanned = Exclude<Sought, { by: 'reference' }>
+
 /** Created at `from` or later and before `until`, in milliseconds. */
 export type PaymentFilter = {
   payment_id?: string
@@ -78,13 +81,11 @@ export async function findPayments(database: Database, search: Search, range: Ra
   const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
   const least = most > 0 ? await newestFrom(database, search, most) : ''
   if (sought?.by !== 'metadata') {
-    const conditions = conditionsOf(search, range, least)
-    return findPart(
-      database,
-      paymentRows,
-      [...conditions, ...(sought ? [ofSought(sought)] : [])],
-      part,
-    )
+    const conditions = [
+      ...conditionsOf(search, range, least),
+      ...(sought ? [ofSought(sought)] : []),
+    ]
+    return findPart(database, paymentRows, conditions, part)
   }
   const find = (range: Range) => findInSteps(database, search, { range, least, sought }, part)
   // The text may stand in another field of the row than metadata, so each payment that was found is compared again.
@@ -96,7 +97,7 @@ export async function findPayments(database: Database, search: Search, range: Ra
 /** The payments whose bodies one query looks at. Held by test/contract/console/payments.test.ts. */
 const BODIES_AT_ONCE = 500
 
-type InSteps = { range: Range; least: string; sought: Exclude<Sought, { by: 'reference' }> }
+type InSteps = { range: Range; least: string; sought: Scanned }
 
 /** At most `limit` payments whose bodies match. Each query looks at so few that it holds nobody up. */
 async function findInSteps(
@@ -107,24 +108,31 @@ async function findInSteps(
 ): Promise<Payment[]> {
   const found: Payment[] = []
   for (let rest = range; ; ) {
-    const { sql, values } = allOf(conditionsOf(search, rest, least))
-    const [edge] = await database.query<{ payment_id: string }>(
-      numbered(
-        `select payment_id from payments where ${sql}
-         order by payment_id ${order === 'newest' ? 'desc' : 'asc'} limit 1 offset ${BODIES_AT_ONCE - 1}`,
-      ),
-      values,
-    )
-    const last = edge?.payment_id
+    const part = { limit: BODIES_AT_ONCE, order }
+    const last = await lastOf(database, conditionsOf(search, rest, least), part)
     const step =
       last === undefined || order === 'newest' ? rest : { ...rest, before: textAfter(last) }
     const lowest = order === 'newest' ? (last ?? least) : least
     const conditions = [...conditionsOf(search, step, lowest), ofSought(sought)]
-    const part = { limit: limit - found.length, order }
-    found.push(...(await findPart(database, paymentRows, conditions, part)))
+    const left = { limit: limit - found.length, order }
+    found.push(...(await findPart(database, paymentRows, conditions, left)))
     if (last === undefined || found.length === limit) return found
-    rest = order === 'newest' ? { ...rest, before: last } : { ...rest, after: last }
+    rest = { ...rest, [order === 'newest' ? 'before' : 'after']: last }
   }
+}
+
+/** The last identifier of this part of the payments; undefined if there are fewer than `limit`. */
+async function lastOf(database: Database, conditions: Condition[], { limit, order }: Part) {
+  const { sql, values } = allOf(conditions)
+  const direction = order === 'newest' ? 'desc' : 'asc'
+  const [last] = await database.query<{ payment_id: string }>(
+    numbered(
+      `select payment_id from payments where ${sql}
+       order by payment_id ${direction} limit 1 offset ${limit - 1}`,
+    ),
+    values,
+  )
+  return last?.payment_id
 }
 
 /** The text that sorts next after the identifier. */
@@ -144,7 +152,7 @@ export async function findWanted(
     wanted.push(...payments.filter(isWanted))
     const last = payments[limit - 1]?.payment_id
     if (last === undefined) break
-    from = order === 'newest' ? { ...from, before: last } : { ...from, after: last }
+    from = { ...from, [order === 'newest' ? 'before' : 'after']: last }
   }
   return wanted.slice(0, limit)
 }
@@ -152,16 +160,14 @@ export async function findWanted(
 /** All conditions but `sought`. There is one lower limit, because SQLite would seek by either of two. */
 function conditionsOf({ account, now, filter }: Search, { before, after }: Range, least: string) {
   const { payment_id, reference, agreement_id, status, passed, refunded, from, until } = filter
-  const low = [least, oldestKept(now, account.behaviour), from === undefined ? '' : idFloor(from)]
-  const lowest = [...low, after === undefined ? '' : textAfter(after)].reduce((a, b) =>
-    a > b ? a : b,
-  )
-  const high = [before, until === undefined ? undefined : idFloor(until)]
-  const highest = high.filter(edge => edge !== undefined).sort()[0]
+  const kept = oldestKept(now, account.behaviour)
+  const low = [least, kept, idFloor(from ?? 0), after === undefined ? '' : textAfter(after)].sort()
+  const high = [before, until === undefined ? undefined : idFloor(until)].sort()
   return [
     where('account = ?', account.room),
-    where('payment_id >= ?', lowest),
-    ...ifGiven(BELOW, highest),
+    where('payment_id >= ?', low.at(-1) ?? ''),
+    // Undefined is sorted to the end.
+    ...ifGiven(BELOW, high[0]),
     ...ifGiven('payment_id = ?', payment_id),
     ...ifGiven('agreement_id = ?', agreement_id),
     ...(reference === undefined ? [] : [isReference(reference)]),
@@ -182,20 +188,11 @@ async function newestFrom(
   { account, filter: { status } }: Search,
   most: number,
 ) {
-  const { sql, values } = allOf([
-    where('account = ?', account.room),
-    ...ifGiven('status = ?', status),
-  ])
-  const [row] = await database.query<{ payment_id: string }>(
-    numbered(
-      `select payment_id from payments where ${sql} order by payment_id desc limit 1 offset ${most - 1}`,
-    ),
-    values,
-  )
-  return row?.payment_id ?? ''
+  const conditions = [where('account = ?', account.room), ...ifGiven('status = ?', status)]
+  return (await lastOf(database, conditions, { limit: most, order: 'newest' })) ?? ''
 }
 
-function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
+function ofSought(sought: Scanned): Condition {
   switch (sought.by) {
     case 'amount':
       return where('amount = ?', sought.pence)
@@ -230,10 +227,8 @@ async function findByReference(
     )
   })
   const { sql, values } = join(sets, ' union all ')
-  return findPart(database, paymentRows, [where(`payment_id in (${sql})`, ...values)], {
-    limit,
-    order,
-  })
+  const inSets = where(`payment_id in (${sql})`, ...values)
+  return findPart(database, paymentRows, [inSets], { limit, order })
 }
 
 /** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
@@ -241,14 +236,13 @@ async function setsWith(database: Database, search: Search, range: Range) {
   const { text } = search.filter.sought as Extract<Sought, { by: 'reference' }>
   const whole = isReference(text)
   const newest = await newestFrom(database, search, MOST_SEARCHED)
-  if (search.filter.status !== undefined)
+  if (search.filter.status !== undefined) {
+    const hasPart = where(`reference_folded like ? escape '\\'`, containing(text))
     return [
       [...conditionsOfWhole(search, range), whole],
-      [
-        ...conditionsOf(search, range, newest),
-        where(`reference_folded like ? escape '\\'`, containing(text)),
-      ],
+      [...conditionsOf(search, range, newest), hasPart],
     ]
+  }
   // All is read from one index. The sets of parts have the whole references of the newest payments too.
   const wide = await newestFrom(database, search, MOST_BEGINNINGS)
   const { before = wide } = range

@@ -8,7 +8,7 @@ import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import type { MessageStatus } from '../../pay/webhooks/webhook.ts'
 import { findPart, join, numbered, where } from '../../platform/database/select.ts'
-import { among, wasAccepted } from '../record/store.ts'
+import { isAmong, wasAccepted } from '../record/store.ts'
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = {
@@ -50,9 +50,8 @@ export async function referencesOf(
   messages: readonly { payment_id: string }[],
 ): Promise<Map<string, string>> {
   const ids = [...new Set(messages.map(({ payment_id }) => payment_id))]
-  const named = [where(among('payment_id', ids), ...ids)]
-  const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
-  const payments = await findPart(database, paymentRows, named, part)
+  const part = { limit: ids.length, order: 'newest' } as const
+  const payments = await findPart(database, paymentRows, [isAmong('payment_id', ids)], part)
   return new Map(payments.map(({ payment_id, given }) => [payment_id, given.reference]))
 }
 

@@ -21,7 +21,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
-import { among, wasAccepted } from '../record/store.ts'
+import { isAmong, wasAccepted } from '../record/store.ts'
 
 /** A webhook with its newest message that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
@@ -43,18 +43,14 @@ export async function listWebhooks(
     [room, status, limit],
   )
   const ids = rows.flatMap(({ last_id }) => last_id ?? [])
-  const named = [where(among('message_id', ids), ...ids)]
-  const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
-  const messages = await findPart(database, messageRows, named, part)
+  const part = { limit: ids.length, order: 'newest' } as const
+  const messages = await findPart(database, messageRows, [isAmong('message_id', ids)], part)
   const webhooks = rows.map(({ total, last_id, ...row }) => ({
     ...webhookRows.fromRow(row),
     last: messages.find(({ message_id }) => message_id === last_id),
   }))
   return { total: rows[0]?.total ?? 0, webhooks }
 }
-
-/** A literal lets the database use the partial indexes of PENDING and FAILED messages. */
-const isDelivery = (status: MessageStatus): string => `status = '${status}'`
 
 /** The newest webhooks of the account, active or not, at most `limit`. */
 export const newestWebhooks = (database: Database, room: string, limit: number) =>
@@ -137,7 +133,8 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   if (webhooks.length === 0) return []
   const direction = order === 'newest' ? 'desc' : 'asc'
-  const ofStatus = status ? [where(isDelivery(status))] : []
+  // A literal lets the database use the partial indexes of PENDING and FAILED messages.
+  const ofStatus = status ? [where(`status = '${status}'`)] : []
   const leftFor = (table: string) => [
     ...(isSearched(status) ? ofStatus : []),
     ...ifGiven('event_type = ?', event_type),

@@ -28,21 +28,25 @@ export type ActionName = keyof typeof actions
 export const actionText = (operation: string): string =>
   Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
 
-type Action<Result> = {
-  by: Actor
-  operation: ActionName
-  /** The details of the action as a query: `scenario=declined`. */
-  detail: (result: Result) => string
-}
+type Recording = { recorder: Recorder | undefined; time: Time }
 
-/** Runs `act`, and records its effects as one action, even if it fails: the timeline says who did it. */
-export async function recordAction<
-  Context extends { recorder: Recorder | undefined; time: Time },
-  Result,
->(
+type Details = Record<string, string | number | true | undefined>
+
+/** `scenario=declined`. */
+const queryOf = (details: Details): string =>
+  Object.entries(details)
+    .flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`))
+    .join('&')
+
+/**
+ * Runs `act`, and records its effects as one action, even if it fails: the timeline says who did it. `detailsOf` returns
+ * the details of the action, which are recorded as a query.
+ */
+export async function recordAction<Context extends Recording, Result>(
   context: Context,
-  { by, operation, detail }: Action<Result>,
+  { by, operation }: { by: Actor; operation: ActionName },
   act: (context: Context) => Promise<Result>,
+  detailsOf: (result: Result) => Details = () => ({}),
 ): Promise<Result> {
   const { recorder, time } = context
   const began = time.wall()
@@ -53,7 +57,7 @@ export async function recordAction<
   let query = ''
   try {
     const result = await act({ ...context, recordEffects })
-    query = detail(result)
+    query = queryOf(detailsOf(result))
     return result
   } finally {
     if (effects?.payment && effects.caused) {

@@ -4,7 +4,7 @@ import type { Database } from '../../core/ports.ts'
 import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 import type { Evidence, Exchange } from './exchange.ts'
-import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
+import { ACCEPTED_BY_HAND, byBeginning, exchangeRows, isAmong } from './store.ts'
 
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
@@ -20,13 +20,9 @@ export async function acceptedByHand(
   const failed = messages.filter(({ status = 'FAILED' }) => /^(FAILED|not listening)$/.test(status))
   const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
   if (payment_ids.length === 0) return new Map()
-  const sends = await findPart(
-    database,
-    evidenceRows,
-    [where(`${among('payment_id', payment_ids)} and ${ACCEPTED_BY_HAND}`, ...payment_ids)],
-    { limit: MOST_BY_HAND, order: 'newest' },
-  )
-  return byMessage(sends)
+  const conditions = [isAmong('payment_id', payment_ids), where(ACCEPTED_BY_HAND)]
+  const part = { limit: MOST_BY_HAND, order: 'newest' } as const
+  return byMessage(await findPart(database, evidenceRows, conditions, part))
 }
 
 /** As acceptedByHand, among exchanges that were read already. */

@@ -60,8 +60,7 @@ export const evidenceRows = {
     const stored = parsedJson(facts ?? '') as StoredFacts | undefined
     if (typeof stored?.at !== 'number') return { ...columns, ...lostAt(row) }
     const began = Number(stored.at)
-    const refusal = { ...(code !== null && { code }), ...(field !== null && { field }) }
-    return { ...columns, ...refusal, began, ended: 'sent', ...stored }
+    return { ...columns, ...present({ code, field }), began, ended: 'sent', ...stored }
   },
 }
 

@@ -127,11 +127,11 @@ export type ExchangeBody = {
   /** Without the question mark; '' for none. */
   query: string
   request_headers: Headers
-  request_body?: KeptBody
+  request_body?: KeptBody | undefined
   /** For an attempt: the text of the status line, such as `200 OK`, or the reason why there is none. */
   result?: string
   response_headers: Headers
-  response_body?: KeptBody
+  response_body?: KeptBody | undefined
   ms: number
   /** The key of the request; 'configured' for FARTHING_API_KEY, 'configured1' for the first of FARTHING_API_KEYS. */
   key_id?: string
@@ -139,15 +139,15 @@ export type ExchangeBody = {
   /** The plan that acted on the request. */
   plan?: string
   /** Of a refusal: its code, and the field or header that it is about. */
-  code?: string
-  field?: string
+  code?: string | undefined
+  field?: string | undefined
   /** A hash of the refusal's sentence without values: similar refusals have the same hash. */
-  told?: string
+  told?: string | undefined
   /** The payment's reference. */
-  reference?: string
+  reference?: string | undefined
   caused?: Caused
   webhook_id?: string
-  by_hand?: ByHand
+  by_hand?: ByHand | undefined
   /** The body of the request is a card or another secret, so it is not kept. */
   secret_body?: true
   /** For an action: where it was done. */

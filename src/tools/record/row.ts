@@ -149,8 +149,8 @@ function shortened(whole: NewExchange) {
       ...whole,
       request_headers: cutHeaders(request_headers, most / 8),
       response_headers: cutHeaders(response_headers, most / 8),
-      ...(request_body && { request_body: cutBody(request_body, most) }),
-      ...(response_body && { response_body: cutBody(response_body, most) }),
+      request_body: request_body && cutBody(request_body, most),
+      response_body: response_body && cutBody(response_body, most),
     }
   }
 }
@@ -182,9 +182,6 @@ function requestRow(
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
   const requestHeaders = REQUEST_HEADERS.filter(name => headers[name] !== undefined)
-  const request_body = requestBodyOf(raw, mask)
-  const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
-  const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
   return {
     ...asIs,
@@ -193,13 +190,14 @@ function requestRow(
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
     ...maskedAddress(raw, mask),
     request_headers: mask.headers(requestHeaders.map(name => [name, inUtf8(headers[name] ?? '')])),
-    ...(request_body && { request_body }),
+    request_body: requestBodyOf(raw, mask),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
-    ...(response_body && { response_body }),
-    ...(refusal && { code: refusal.code, told: kindOf(refusal.message) }),
-    ...(field && { field }),
+    response_body: kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined,
+    code: refusal?.code,
+    told: refusal && kindOf(refusal.message),
+    field: refusal?.at.field || refusal?.at.header,
     facts: factWriter.request(raw, headers),
-    ...(reference !== undefined && { reference: mask.text(reference) }),
+    reference: reference === undefined ? undefined : mask.text(reference),
   }
 }
 
@@ -246,28 +244,25 @@ function headersOf(raw: string[]): Headers {
 function attemptRow(raw: AnsweredAttempt, mask: Mask, factWriter: FactWriter): NewExchange {
   const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...rest } = raw
   const { redirected, ...asIs } = rest
-  const sent = { ...headers, ...answer?.sent }
-  const request_body = mask.body(body)
-  const response_body = mask.body(answer?.body, answer?.size)
   return {
     ...asIs,
     operation: event_type,
     refused: failed,
     method: 'POST',
     ...maskedAddress(raw, mask),
-    request_headers: mask.headers(Object.entries(sent)),
-    ...(request_body && { request_body }),
+    request_headers: mask.headers(Object.entries({ ...headers, ...answer?.sent })),
+    request_body: mask.body(body),
     result: mask.text(result),
     response_headers: mask.headers(
       (answer?.headers ?? [])
         .slice(0, MOST_RESPONSE_HEADERS)
         .map(([name, value]) => [name, inUtf8(value)]),
     ),
-    ...(response_body && { response_body }),
+    response_body: mask.body(answer?.body, answer?.size),
     ms: Math.round(ms),
     ended: 'sent',
     facts: factWriter.attempt(raw),
-    ...(byHand && { by_hand: byHand }),
+    by_hand: byHand,
   }
 }
 

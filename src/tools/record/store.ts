@@ -6,12 +6,13 @@ import { type FollowedPage, findFollowed, type Paging } from '../../platform/dat
 import {
   allOf,
   type Condition,
+  countRows,
   findOne,
   findPart,
   findWithin,
   ifGiven,
   inRange,
-  numbered,
+  join,
   type Part,
   type Range,
   selectPart,
@@ -83,7 +84,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
-    ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
+    ...(kinds ? [isAmong('kind', kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where('broken = 1')] : []),
     ...ifGiven('status / 100 = ?', filter.class),
@@ -195,20 +196,16 @@ type Begun = Pick<Exchange, 'began' | 'exchange_id'>
 export const byBeginning = (one: Begun, other: Begun): number =>
   one.began - other.began || (one.exchange_id < other.exchange_id ? -1 : 1)
 
-/** The number of exchanges, at most `limit`: for "4 newer". */
-export async function countExchanges(
+/** The number of exchanges; with `limit`, at most so many: for "4 newer". */
+export function countExchanges(
   database: Database,
   room: string,
   filter: ExchangeFilter,
-  limit: number,
+  limit?: number,
 ): Promise<number> {
-  const { sql, values } = allOf(conditionsOf(room, filter))
-  const [row] = await database.query<{ found: number }>(
-    numbered(`select cast(count(*) as integer) as found from
-       (select exchange_id from exchanges where ${sql} ${limit < Infinity ? 'limit ?' : ''}) newer`),
-    limit < Infinity ? [...values, limit] : values,
-  )
-  return row?.found ?? 0
+  const conditions = allOf(conditionsOf(room, filter))
+  const parts = [where('(select exchange_id from exchanges where'), conditions]
+  return countRows(database, join([...parts, ...ifGiven('limit ?', limit), where(') newer')], ' '))
 }
 
 /** No account keeps more exchanges. */
@@ -231,8 +228,11 @@ type PaymentKey = { room: string; payment_id: string }
 const ofPayment = ({ room, payment_id }: PaymentKey) =>
   where('payment_id = ? and account = ?', payment_id, room)
 
-export const among = (column: string, values: readonly string[]): string =>
-  values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0'
+export const isAmong = (column: string, values: readonly string[]): Condition =>
+  where(
+    values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0',
+    ...values,
+  )
 
 /** The reads of a payment, that is, its exchanges with these operations, in the order in which they began. */
 export const readsOfPayment = (
@@ -243,7 +243,7 @@ export const readsOfPayment = (
   findPart(
     database,
     { ...exchangeRows, columns: 'exchange_id, operation, status', fromRow: (row: Outline) => row },
-    [ofPayment(key), where(among('operation', operations), ...operations)],
+    [ofPayment(key), isAmong('operation', operations)],
     { limit: MOST_GROUPED, order: 'oldest' },
   )
 
@@ -257,10 +257,10 @@ export async function readsSince(
   payment_ids: readonly string[],
   since: number,
 ): Promise<Read[]> {
-  const ofThese = `(${among('payment_id', payment_ids)} or (payment_id is null and status = 404))`
+  const { sql, values } = isAmong('payment_id', payment_ids)
   const conditions = [
     ...conditionsOf(room, { kinds: ['api'], recordedSince: since }),
-    where(`${ofThese} and method = 'GET'`, ...payment_ids),
+    where(`(${sql} or (payment_id is null and status = 404)) and method = 'GET'`, ...values),
   ]
   const part = { limit: MOST_READS, order: 'newest', most: STEP_BYTES } as const
   const found = await findWithin(database, exchangeRows, conditions, part)
@@ -279,13 +279,10 @@ export async function exchangesOfPayment(
 ): Promise<Exchange[]> {
   const condition =
     'ids' in which
-      ? where(among('exchange_id', which.ids), ...which.ids)
-      : where(`not ${among('operation', which.not)}`, ...which.not)
-  const conditions = [ofPayment(key), condition]
-  const found = await findWithin(database, exchangeRows, conditions, {
-    ...part,
-    most: PAYMENT_BYTES,
-  })
+      ? isAmong('exchange_id', which.ids)
+      : join([where('not '), isAmong('operation', which.not)], '')
+  const within = { ...part, most: PAYMENT_BYTES }
+  const found = await findWithin(database, exchangeRows, [ofPayment(key), condition], within)
   return found.filter(({ kind }) => kind !== 'gap')
 }
 

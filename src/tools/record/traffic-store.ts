@@ -4,7 +4,7 @@ import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { MINUTE } from '../../core/time.ts'
-import { findPart, numbered, where } from '../../platform/database/select.ts'
+import { findPart, join, numbered, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 
 export const MINUTES = 15
@@ -81,10 +81,9 @@ function countMinutes(database: Database, room: string, begins: number[], from: 
       high,
     )
   })
-  return database.query<{ minute: number; requests: number; refused: number }>(
-    numbered(counts.map(({ sql }) => sql).join(' union all ')),
-    counts.flatMap(({ values }) => values),
-  )
+  const { sql, values } = join(counts, ' union all ')
+  type Row = { minute: number; requests: number; refused: number }
+  return database.query<Row>(numbered(sql), values)
 }
 
 /** More gaps than the minutes can have: a second of an instance has one at most. */

@@ -12,11 +12,6 @@ import { type completionFields, wantedOf } from './scenario-wire.ts'
 
 export type Completion = Values<typeof completionFields>
 
-function detailOf(payment: Payment, { capture, refund, scenario }: Completion): string {
-  if (capture) return `capture=${capture}`
-  return refund ? `refund=${refund}` : `scenario=${endOf(payment, scenario)}`
-}
-
 const endOf = ({ hold, scenario: planned }: Payment, scenario: Choice | undefined): Choice =>
   scenario ?? (hold && planned) ?? 'success'
 
@@ -29,8 +24,12 @@ export const completePayment = (
 ): Promise<boolean> =>
   recordAction(
     context,
-    { by, operation: 'completePayment', detail: () => detailOf(payment, wanted) },
+    { by, operation: 'completePayment' },
     context => complete(context, account, payment, wanted),
+    () => {
+      const { capture, refund, scenario } = wanted
+      return capture || refund ? { capture, refund } : { scenario: endOf(payment, scenario) }
+    },
   )
 
 async function complete(

@@ -89,14 +89,10 @@ const asJson = ({ room, seen, acted, ...plan }: Plan): Html =>
 
 function whichOf({ given, payment_id }: Plan): string {
   const { authorisation_mode, ...rest } = given ?? {}
-  const facts = Object.entries({ ...rest, ...(payment_id && { payment_id }) })
-  return facts.length === 0
-    ? 'any'
-    : facts
-        .map(
-          ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-        )
-        .join(', ')
+  const facts = Object.entries({ ...rest, ...(payment_id && { payment_id }) }).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  return facts.join(', ') || 'any'
 }
 
 const fieldsOf = ({ behaviour }: Account): FormFields => ({
@@ -156,11 +152,11 @@ async function plan(visit: PageVisit): Promise<Next | Typed> {
   const read = (body: Json) => readFields(body, newPlan.fields)
   return submit(visit, { fields: fieldsOf(account), body, read, aliases }, async wanted => {
     await makePlan(context, account, wanted)
-    return { to: 'accounts', done: { code: 'planned' } }
+    return { to: 'accounts', done: 'planned' }
   })
 }
 
 async function removePlan({ context, form, account }: PageVisit): Promise<Next> {
   await deletePlan(context.database, account.room, form.get('plan_id') ?? '')
-  return { to: 'accounts', done: { code: 'plan-removed' } }
+  return { to: 'accounts', done: 'plan-removed' }
 }

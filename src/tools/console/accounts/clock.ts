@@ -37,14 +37,10 @@ const STEPS = { '5 seconds': 5 * SECOND, '2 hours': 2 * HOUR, '1 day': DAY, '7 d
 export function clockForms(visit: PageVisit, typed: Typed | undefined): Html | false {
   if (visit.hasEnded) return false
   const { account, now } = visit
-  const steps = Object.entries(STEPS).map(([text, ms], i) =>
-    button({
-      id: `advance-${i}`,
-      text,
-      secondary: true,
-      field: { name: 'advance', value: `${ms}` },
-    }),
-  )
+  const steps = Object.entries(STEPS).map(([text, ms], i) => {
+    const field = { name: 'advance', value: `${ms}` }
+    return button({ id: `advance-${i}`, text, secondary: true, field })
+  })
   const stop = { id: 'resume', text: 'Let it run on', field: { name: 'resume', value: 'true' } }
   return html`${ui.paragraph(html`It is ${ui.time(now)}${account.frozen_at !== null && ', and stays so'}. What falls due on the way is done: expiry, captures, refunds, messages that are sent again.`)}
 ${actionForm(
@@ -85,11 +81,11 @@ export async function move(visit: PageVisit): Promise<Next | Typed> {
   const read = (body: Json) => readFields(body, clockMove.fields)
   return submit(visit, { fields, body, read, aliases: { advance: 'to' } }, async moved => {
     await moveClock(context, account, moved)
-    return { to: 'accounts', done: { code: 'clock-moved' } }
+    return { to: 'accounts', done: 'clock-moved' }
   })
 }
 
 export async function reset({ context, account }: PageVisit): Promise<Next> {
   await resetAccount(context, account, {})
-  return { to: 'accounts', done: { code: 'emptied' } }
+  return { to: 'accounts', done: 'emptied' }
 }

@@ -79,11 +79,8 @@ ${ui.paragraph(lookInside(root, name))}`,
 
 export async function end({ context, account, form }: PageVisit): Promise<Next> {
   const ended = endAccount(context, account, form.get('name') ?? '')
-  const code = await unlessRefused(
-    ended.then(() => 'account-ended' as const),
-    'not-ended' as const,
-  )
-  return { to: 'accounts', done: { code } }
+  const isEnded = await unlessRefused(ended.then(() => true))
+  return { to: 'accounts', done: isEnded ? 'account-ended' : 'not-ended' }
 }
 
 export async function readTestAccounts({ context, account, cursor, wall }: PageVisit) {

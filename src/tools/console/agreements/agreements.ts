@@ -87,7 +87,7 @@ async function agree(visit: PageVisit): Promise<Next | Typed> {
   const body = Object.fromEntries(Object.keys(fields).map(name => [name, textIn(form, name)]))
   return submit(visit, { fields, body, read: readNewAgreement }, async agreement => {
     const { agreement_id } = await createAgreement(context, account, agreement)
-    return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
+    return { to: `agreements/${agreement_id}`, done: 'agreed' }
   })
 }
 
@@ -134,9 +134,8 @@ function charge(visit: PageVisit): Promise<Next | Typed> {
 
 async function cancel({ context, account, id }: PageVisit): Promise<Next> {
   existing(await findAgreement(context.database, account.room, id))
-  const cancelled = cancelAgreement(context, account, id).then(() => 'agreement-cancelled' as const)
-  const code = await unlessRefused(cancelled, 'cancelled-before' as const)
-  return { to: `agreements/${id}`, done: { code } }
+  const isDone = await unlessRefused(cancelAgreement(context, account, id).then(() => true))
+  return { to: `agreements/${id}`, done: isDone ? 'agreement-cancelled' : 'cancelled-before' }
 }
 
 function rowsFor(agreement: Agreement) {

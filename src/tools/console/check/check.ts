@@ -81,7 +81,7 @@ ${ui.wideTable(situations, {
   columns: {
     Situation: ({ situation }) => situation,
     Met: ({ met, evidence }) =>
-      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : ui.link(`${visit.root}requests/${evidence}`, ui.timeIn(evidence))}`,
+      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : ui.link(`${visit.root}requests/${evidence}`, ui.time(timeOf(evidence)))}`,
     How: ({ situation, met, line }) => met !== true && howPart(visit, situation, line),
   },
 })}`
@@ -116,7 +116,7 @@ async function make({ context, account, form }: PageVisit): Promise<Next> {
   // No button of the page sends such a form.
   if (typeof act !== 'object') throw pageFault(400)
   await steer(context, account, act)
-  return { to: 'check', done: { code: act.path === 'clock' ? 'clock-moved' : 'planned' } }
+  return { to: 'check', done: act.path === 'clock' ? 'clock-moved' : 'planned' }
 }
 
 const restPart = (heading: string, findings: Finding[]): Html | false =>

@@ -8,7 +8,7 @@ import { failedToSend, MOST_RESENT, resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
 import { type DeliveryRow, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, oneOf, type PageVisit, pageLinks } from '../frame/list.ts'
+import { filterForm, isFiltered, oneOf, type PageVisit, pageLinks } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch, readMessages } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
@@ -82,9 +82,9 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
       'register one',
       'webhooks/new',
     )
-  const { webhook, event, status } = visit.values
-  if (webhook === '' && event === '' && status === '')
+  if (!isFiltered(visit))
     return ui.emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
+  const { webhook, event, status } = visit.values
   const isSearched = event !== '' || (status !== '' && status !== 'PENDING')
   return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
@@ -96,17 +96,15 @@ async function resend(visit: Visit): Promise<Next> {
   const to = pageAddress('deliveries', { webhook, event: event_type })
   const webhooks = chosenOf(await webhooksOf(visit), webhook)
   const open = await failedToSend(visit, webhooks, { event_type })
-  if (open.length === 0) return { to, done: { code: 'none-failed' } }
+  if (open.length === 0) return { to, done: 'none-failed' }
   const ids = open.map(({ message_id }) => message_id)
   const isBegun = await resendAll(visit.context, visit.account, ids)
-  return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
+  return { to, done: isBegun ? 'resending' : 'resending-already' }
 }
 
 /** `count` messages can be sent again. Hidden fields keep the webhook and the event by which the list is filtered. */
-const resendFields = (
-  count: number,
-  { webhook, event }: { webhook: string; event: string },
-): Html => html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
+const resendFields = (count: number, { webhook, event }: Visit['values']): Html =>
+  html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {

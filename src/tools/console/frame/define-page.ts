@@ -215,8 +215,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
   // Runs before the page is read, so that a change in between is announced and not overlooked.
-  const quick =
-    typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
+  const quick = typeof live === 'function' ? await live(visit, newestIn(browserTag)) : undefined
   if (quick && browserTag) return { browserTag, look: quick }
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)

@@ -90,12 +90,9 @@ export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 export const textIn = (form: URLSearchParams, name: string): string | undefined =>
   form.get(name)?.trim() || undefined
 
-/** Returns `refused` if the action ends with an error below 500: the state no longer allowed the action. */
-export const unlessRefused = <Result, Refused>(
-  run: Promise<Result>,
-  refused: Refused,
-): Promise<Result | Refused> =>
+/** Resolves to undefined if the action ends with an error below 500: the state no longer allowed the action. */
+export const unlessRefused = <Result>(run: Promise<Result>): Promise<Result | undefined> =>
   run.catch(error => {
-    if (error instanceof ApiError && error.status < 500) return refused
+    if (error instanceof ApiError && error.status < 500) return undefined
     throw error
   })

@@ -46,11 +46,9 @@ export function nameOfAttempt({ kind, damage, words, other_key }: ByHand): strin
 /** Failed messages that were accepted when somebody sent them again by hand. */
 export type Accepted = ReadonlyMap<string, AcceptedSend>
 
-type Status = Pick<MessageRow, 'message_id' | 'payment_id' | 'status' | 'attempts'>
-
 /** The send by hand that was accepted after the delivery had failed. The status stays FAILED. */
 export const acceptedSince = (
-  { message_id, status }: Pick<Status, 'message_id' | 'status'>,
+  { message_id, status }: Pick<MessageRow, 'message_id' | 'status'>,
   accepted: Accepted,
 ): AcceptedSend | undefined => (status === 'FAILED' ? accepted.get(message_id) : undefined)
 
@@ -61,7 +59,7 @@ export const againPart = (again: AcceptedSend | undefined, now: number): Html | 
   again && html` ${ui.untrusted(sentAgainText(again, now))}`
 
 export function deliveryOf(
-  message: Status,
+  message: Pick<MessageRow, 'payment_id' | 'status'>,
   reading: Reading,
   again: AcceptedSend | undefined,
 ): ui.ShownDelivery {

@@ -47,15 +47,15 @@ export type Page = {
 }
 
 /** The page to open after an action, such as `payments?status=failed` or '' for home, and the banner that it shows. */
-export type Next = { to: string; done?: Done }
+export type Next = { to: string; done?: Code; pence?: number | undefined }
 
 /** The most characters of the address of the next page. A longer address loses its query. */
 const LONGEST_NEXT = 2_048
 
 /** A cookie names the banner. The page `to` deletes the cookie, so that a reload does not show the banner again. */
-export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
+export function sendNext(reply: FastifyReply, visit: Visit, { to, done, pence }: Next) {
   if (done) {
-    const value = [done.code, done.pence, ...to.split('?', 1)].join('.')
+    const value = [done, pence, ...to.split('?', 1)].join('.')
     setCookie(visit.request, reply, visit.config, { name: COOKIE, value, seconds: SECONDS })
   }
   const next = to.length > LONGEST_NEXT ? to.replace(/\?.*/, '') : to
@@ -65,11 +65,7 @@ export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next):
     .send()
 }
 
-export function sendPage(
-  reply: FastifyReply,
-  visit: Visit | AccountVisit,
-  page: Page,
-): FastifyReply {
+export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const { title, heading: itsHeading, above, content, narrow, errors, live, status } = page
   if (live) void reply.header('etag', live.tag)
   const banner = takeBanner(visit, reply)
@@ -79,7 +75,7 @@ ${content}`
   const parts = html`
 ${
   live &&
-  html`<div hidden data-live="${live.tag}"${live.isSlow && html` data-slow`} data-account="${account?.name}" data-now="${'now' in visit && visit.now}"></div>`
+  html`<div hidden data-live="${live.tag}"${live.isSlow && html` data-slow`} data-account="${account?.name}" data-now="${visit.now}"></div>`
 }
 ${
   errors &&
@@ -118,14 +114,14 @@ function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
 }
 
 function navigation(
-  { sections, root, home, site, base, ...visit }: Visit | AccountVisit,
+  { sections, root, home, site, base, now = 0 }: Visit,
   account: Account,
   { section, fails }: Page,
 ): Html {
   const addressOf = (path = '') => (path === '' ? home : root + path)
   const isCurrent = ({ pages }: Section) => pages.some(({ path }) => path === section)
   const entries = sections.map(section => ({
-    text: `${section.text}${section.isCounted ? countText(fails, 'now' in visit ? visit.now : 0) : ''}`,
+    text: `${section.text}${section.isCounted ? countText(fails, now) : ''}`,
     href: addressOf(section.pages[0]?.path),
     current: isCurrent(section),
   }))
@@ -159,7 +155,7 @@ export function sendSignedOut(
   const [path = '', ...query] = request.originalUrl.split('?')
   const above = path.endsWith(`/${purpose}`) ? path.slice(0, -purpose.length - 1) : path
   const page = pageOfAddress([above, ...query].join('?'))
-  const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
+  const next: Next = { to: signInFirst(page), done: 'lost' }
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
 
@@ -237,8 +233,6 @@ const others = {
 } as const
 
 export type Code = keyof typeof successes | keyof typeof others
-
-export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
 

@@ -1,6 +1,5 @@
 /** Parts of several pages. Untrusted text is in `bdi`: right-to-left characters do not reorder the text after it. */
 import type { Account } from '../../../core/account.ts'
-import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
@@ -111,8 +110,6 @@ const timeAs = (ms: number, text: Part, more?: Part): Html =>
 /** A time; the script adds how long ago it was. */
 export const timeWithAge = (ms: number): Html =>
   timeAs(ms, partsOfTime(ms).join(' '), html` data-age`)
-
-export const timeIn = (id: string): Html => time(timeOf(id))
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`

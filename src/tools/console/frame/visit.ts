@@ -50,6 +50,8 @@ export type Visit = {
   addresses: Addresses
   /** undefined on the pages where nobody is signed in. */
   account: Account | undefined
+  /** The account's time. */
+  now?: AccountTime
   /** Whether the account has ended: its pages can only be read. */
   hasEnded?: boolean | undefined
 }
@@ -58,8 +60,8 @@ export type Visit = {
 export type AccountVisit = Visit & {
   context: ConsoleContext
   account: Account
-  /** The account's time, and the machine's. */
   now: AccountTime
+  /** The machine's time. */
   wall: MachineTime
 }
 

@@ -13,12 +13,11 @@ import {
 import { refundSummary } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import type { ToolContext } from '../../context.ts'
-import { type ActionName, recordAction } from '../../record/action.ts'
+import { recordAction } from '../../record/action.ts'
 import { type Completion, completePayment } from '../../steer/complete.ts'
 import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
-import type { Code, Done, Next } from '../frame/page.ts'
+import type { Code, Next } from '../frame/page.ts'
 import { pageAddress } from '../frame/visit.ts'
 
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
@@ -27,7 +26,7 @@ type Path = (typeof paths)[number]
 export const AMOUNT = 'amount'
 
 /** undefined if the state of the payment no longer allowed the action. */
-type Outcome = Done | Typed | undefined
+type Outcome = Omit<Next, 'to'> | Typed | undefined
 
 export type PaymentAction = {
   path: Path
@@ -41,9 +40,8 @@ export type PaymentAction = {
   run: (visit: PageVisit, payment: Payment) => Promise<Outcome>
 }
 
-const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
 const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
-  isOpen(payment) && payment.given.authorisation_mode === mode
+  isPayable(statusOf(payment)) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
 /** Whether the payment's charge is due soon, or held by a plan. */
@@ -79,11 +77,9 @@ const ending = (end: End, when: PaymentAction['when'], button: string): PaymentA
   when,
   to: payment => endOf(payment, end).to,
   run: async ({ context, account }, payment) => {
-    const isDone = await unlessRefused(
-      completePayment(context, account, payment, { by: 'console', ...ends[end][0] }),
-      false,
-    )
-    return isDone ? { code: endOf(payment, end).code } : undefined
+    const wanted = { by: 'console', ...ends[end][0] } as const
+    const isDone = await unlessRefused(completePayment(context, account, payment, wanted))
+    return isDone ? { done: endOf(payment, end).code } : undefined
   },
 })
 
@@ -94,14 +90,13 @@ const moving = (path: 'capture' | 'cancel', to: Status, button: string): Payment
   when: payment => allows(payment, path),
   to: () => to,
   run: async ({ context, account }, { payment_id }) => {
-    const result = await act(
-      context,
-      path === 'capture' ? 'capturePayment' : 'cancelPayment',
-      context => moveOf(context, account, payment_id, path),
+    const operation = path === 'capture' ? 'capturePayment' : 'cancelPayment'
+    const result = await recordAction(context, { by: 'console', operation }, context =>
+      moveOf(context, account, payment_id, path),
     )
     if (!result?.moved) return undefined
     // Not `captured`: under govuk-pay the capture follows the success.
-    return { code: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
+    return { done: path === 'capture' ? 'succeeded' : 'cancelled-by-api' }
   },
 })
 
@@ -149,16 +144,8 @@ export async function perform(
   const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
-  return { to, done: outcome ?? { code: 'overtaken' } }
+  return { to, ...(outcome ?? { done: 'overtaken' }) }
 }
-
-/** Runs and records an action of the console. `detail` returns its details as a query: `refund_id=...`. */
-export const act = <Result>(
-  context: ToolContext,
-  operation: ActionName,
-  run: (context: ToolContext) => Promise<Result>,
-  detail: (result: Result) => string = () => '',
-): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
 
 async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
@@ -168,12 +155,11 @@ async function refund({ context, account, form }: PageVisit, payment: Payment): 
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
-  const done = act(
+  const done = recordAction(
     context,
-    'refundPayment',
+    { by: 'console', operation: 'refundPayment' },
     context => createRefund(context, { account, payment_id, refund: { amount } }),
-    ({ refund_id }) => `refund_id=${refund_id}&amount=${amount}`,
+    ({ refund_id }) => ({ refund_id, amount }),
   )
-  const result = await unlessRefused(done, undefined)
-  return result && { code: 'refunded', pence: amount }
+  return (await unlessRefused(done)) && { done: 'refunded', pence: amount }
 }

@@ -23,6 +23,7 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { recordAction } from '../../record/action.ts'
 import { offersTo } from '../../steer/offers.ts'
 import { wantedOf } from '../../steer/scenario-wire.ts'
 import { definePage } from '../frame/define-page.ts'
@@ -31,7 +32,7 @@ import type { PageVisit } from '../frame/list.ts'
 import type { Code, Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageOfAddress, signInFirst, type Visit } from '../frame/visit.ts'
-import { act, endOf } from './actions.ts'
+import { endOf } from './actions.ts'
 
 export const newPayment = definePage({
   path: 'payments/new',
@@ -243,9 +244,9 @@ async function makePayment(
   ready?: Ready,
 ): Promise<Next> {
   const isOwn = fields.return_url === back
-  const { payment, overtaken, refund } = await act(
+  const { payment, overtaken, refund } = await recordAction(
     context,
-    ready ? 'buildPayment' : 'createPayment',
+    { by: 'console', operation: ready ? 'buildPayment' : 'createPayment' },
     async context => {
       const payment = await createPayment(context, {
         account,
@@ -268,10 +269,10 @@ async function makePayment(
       const refund = { account, payment_id, refund: { amount: fields.amount } }
       return { payment, refund: await createRefund(context, refund) }
     },
-    ({ refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
+    ({ refund }) => ({ refund_id: refund?.refund_id }),
   )
-  const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
-  return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
+  const done = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
+  return { to: `payments/${payment.payment_id}`, done, pence: refund?.amount }
 }
 
 function codeOf(payment: Payment, ready: Ready | undefined): Code {

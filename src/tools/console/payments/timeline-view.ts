@@ -71,18 +71,15 @@ function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Pa
     const what = actionText(operation)
     return `${by === 'control' ? 'Through /control' : 'In the console'}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
-  if (kind === 'out')
-    return ui.link(
-      `${root}requests/${exchange_id}`,
-      html`Message by hand → ${ui.untrusted(result ?? '')}`,
-    )
+  const address = `${root}requests/${exchange_id}`
+  if (kind === 'out') return ui.link(address, html`Message by hand → ${ui.untrusted(result ?? '')}`)
   const form = kind === 'page' && exchange.request_body?.text
   const short = path
     .replace(payment.payment_id, `${payment.payment_id.slice(0, 6)}${MASK}`)
     .replace(`${MASK}${MASK}`, MASK)
   const answer = status === null ? 'no response' : String(status)
   return ui.link(
-    `${root}requests/${exchange_id}`,
+    address,
     html`${method} ${ui.untrusted(query ? `${short}?${query}` : short)}${form && html` ${ui.untrusted(form)}`} → ${answer}`,
   )
 }

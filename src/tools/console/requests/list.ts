@@ -1,6 +1,7 @@
 /** The page of requests: refusals in groups, then all requests, with gaps for requests that were only counted. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { timeOf } from '../../../core/ids.ts'
 import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
@@ -159,7 +160,9 @@ ${ui.wideTable(groups, {
     Field: ({ field }) => field !== null && ui.unbroken(ui.code(field)),
     'How often': ui.numeric(({ found }) => inDigits(found)),
     Newest: ({ newest, exchange }) =>
-      exchange ? ui.link(`${root}requests/${newest}`, ui.time(exchange.at)) : ui.timeIn(newest),
+      exchange
+        ? ui.link(`${root}requests/${newest}`, ui.time(exchange.at))
+        : ui.time(timeOf(newest)),
     'What the newest was told': ({ exchange }) =>
       ui.untrusted((exchange && refusalText(exchange)) ?? ''),
   },
@@ -249,11 +252,7 @@ function gapsAmong(
 ): Promise<Exchange[]> {
   const last = items.at(-1)?.exchange_id
   const until = newer ? (before ?? items[0]?.exchange_id) : undefined
-  const filter: ExchangeFilter = {
-    kinds: ['gap'],
-    ...(until !== undefined && { before: until }),
-    ...(older && last !== undefined && { after: last }),
-  }
+  const filter: ExchangeFilter = { kinds: ['gap'], before: until, after: older && last }
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 

@@ -28,17 +28,17 @@ const UNKNOWN_KEY = 'This key is not known here. Ask whoever runs Farthing for o
 const EXPIRED_LINK = 'This link has expired. Enter an API key, or make another link'
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  route(context, 'GET sign-in', async (visit, query, reply) =>
+  route(context, 'GET', 'sign-in', async (visit, query, reply) =>
     sendPage(reply, visit, signInPage(visit, pageIn(query))),
   ),
-  entryRoute(context, 'POST sign-in', UNKNOWN_KEY, sessionForKey),
-  route(context, 'GET enter', async (visit, query, reply) =>
+  entryRoute(context, 'sign-in', UNKNOWN_KEY, sessionForKey),
+  route(context, 'GET', 'enter', async (visit, query, reply) =>
     sendPage(reply, visit, enterPage(visit, query)),
   ),
-  entryRoute(context, 'POST enter', EXPIRED_LINK, form =>
+  entryRoute(context, 'enter', EXPIRED_LINK, form =>
     findSession(context, form.get('code') ?? '', 'enter'),
   ),
-  route(context, 'POST sign-out', async (visit, _, reply) => {
+  route(context, 'POST', 'sign-out', async (visit, _, reply) => {
     const { request } = visit
     if (await signedIn(context, request)) {
       const inAccount = { ...visit, account: request.account }
@@ -46,18 +46,18 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
       if (page) return sendPage(reply, inAccount, page)
     }
     endSession(request, reply, context.config)
-    return sendNext(reply, visit, { to: 'sign-in', done: { code: 'signed-out' } })
+    return sendNext(reply, visit, { to: 'sign-in', done: 'signed-out' })
   }),
 ]
 
 /** Signs in with the session that the form opens. Without a session it shows the page to sign in, with `refused`. */
 const entryRoute = (
   context: ConsoleContext,
-  methodAndPath: `POST ${string}`,
+  path: string,
   refused: string,
   find: (form: URLSearchParams, context: ToolContext) => Promise<Session | undefined>,
 ): Route =>
-  route(context, methodAndPath, async (visit, form, reply) => {
+  route(context, 'POST', path, async (visit, form, reply) => {
     const session = await find(form, context)
     const to = pageIn(form)
     if (session && (await startSession(context, visit.request, reply, session)))
@@ -68,10 +68,10 @@ const entryRoute = (
 /** `run` gets the form, or the query of a page. */
 function route(
   context: ConsoleContext,
-  methodAndPath: `GET ${string}` | `POST ${string}`,
+  method: 'GET' | 'POST',
+  path: string,
   run: (visit: Visit, fields: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
 ): Route {
-  const [method, path] = methodAndPath.split(' ') as ['GET' | 'POST', string] // it has one space
   const isForm = method === 'POST'
   return {
     method,

@@ -123,7 +123,7 @@ async function register(visit: PageVisit): Promise<Next | Typed> {
   const read = (body: Json) => readNewWebhook(body, account, context)
   return submit(visit, { fields, body, read }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
-    return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
+    return { to: `webhooks/${webhook.webhook_id}`, done: 'registered' }
   })
 }
 

@@ -96,7 +96,7 @@ async function messageOf(visit: PageVisit) {
 async function sendFromPage(visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(visit), visit)
   const to = `messages/${visit.id}`
-  if ('reason' in message) return { to, done: { code: 'not-sent' } }
+  if ('reason' in message) return { to, done: 'not-sent' }
   const { form } = visit
   const damage = damages.find(known => known === form.get(DAMAGE))
   // The list of the page sends no other damage.
@@ -118,15 +118,14 @@ function outcomeOf(
   attempts: readonly ShownAttempt[],
   reading: Reading,
 ): string {
-  const status = statusAt(message, reading)
   const [newest] = attempts
   const by_hand = newest?.exchange?.by_hand
-  if (!by_hand) return whatHappened(message, attempts, reading)
+  if (!by_hand) return whatHappened(message, newest?.ending, reading)
   const { at, ending } = newest
   return [
     `${nameOfAttempt(by_hand)} at ${ui.shortTime(at, reading.now)}: ${ending.result}.`,
     consequenceOf(ending),
-    deliveryText(status, attemptsOf(message).length),
+    deliveryText(statusAt(message, reading), attemptsOf(message).length),
   ]
     .filter(Boolean)
     .join(' ')
@@ -143,13 +142,12 @@ function deliveryText(status: MessageStatus, attempts: number): string {
 
 function whatHappened(
   message: KeptMessage,
-  attempts: readonly ShownAttempt[],
+  ending: ShownAttempt['ending'] | undefined,
   reading: Reading,
 ): string {
   const status = statusAt(message, reading)
-  const last = attempts.find(({ exchange }) => !exchange?.by_hand)
-  const cause = last && causeOf(last.ending)
-  if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
+  const cause = ending && causeOf(ending)
+  if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${ending?.result}.`
   if (status === 'PENDING') {
     const at = message.due_at === null ? undefined : ui.shortTime(message.due_at, reading.now)
     if (!cause) return at ? `A plan delays it: it is sent at ${at}.` : 'It is on its way.'

@@ -28,7 +28,7 @@ export async function ask(visit: AccountVisit, message: KeptMessage): Promise<Ne
   const { context, account, request, root } = visit
   const sendable = resendable(message, visit)
   const to = `messages/${message.message_id}`
-  if ('reason' in sendable) return { to, done: { code: 'not-sent' } }
+  if ('reason' in sendable) return { to, done: 'not-sent' }
   const isAbandoned = () => request.raw.socket.destroyed
   const answer = await askReceiver(context, account, sendable, { by: 'console', isAbandoned })
   return answer ? { to } : busyPage(ui.link(root + to, 'Back to the message'))
@@ -118,7 +118,7 @@ ${
 export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
   const { context, account, request, root } = visit
   const { webhook_id, status } = webhook
-  if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
+  if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: 'not-sent' }
   const isAbandoned = () => request.raw.socket.destroyed
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
   if (!probed) return busyPage(ui.link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))

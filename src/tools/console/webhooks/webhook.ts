@@ -11,12 +11,12 @@ import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
 import { listDeliveries } from '../../lists/webhooks-store.ts'
+import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, type PageVisit, pageLinks } from '../frame/list.ts'
 import {
   type Accepted,
-  acceptedSince,
   deliveryFilter,
   deliveryOf,
   messageTable,
@@ -26,7 +26,6 @@ import {
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { existing, notFound } from '../frame/visit.ts'
-import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
@@ -102,7 +101,7 @@ function markOf(visit: Visit, message: MessageRow, accepted: Accepted): ui.Mark 
   const { message_id, event_type, created } = message
   const { root } = visit
   const shown = statusAt(message, visit)
-  const status = deliveryOf(message, visit, acceptedSince(message, accepted))
+  const status = deliveryOf(message, visit, accepted.get(message_id))
   const result =
     attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
   const text = `${event_type}, ${shown}, ${iso(created)}${status === 'sent again' ? ', sent again and accepted' : ''}`
@@ -154,7 +153,7 @@ async function sendTest(visit: Visit): Promise<Next> {
   const webhook = await webhookOf(visit)
   const name = form.get('event_type')
   const event_type = testEvents(webhook).find(type => type === name)
-  const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  const notSent: Next = { to: `webhooks/${id}`, done: 'not-sent' }
   if (!event_type) return notSent
   const options = {
     account,
@@ -163,11 +162,11 @@ async function sendTest(visit: Visit): Promise<Next> {
     address: addresses.api,
     return_url: backAddress(visit),
   }
-  const message = await act(
+  const message = await recordAction(
     context,
-    'buildPayment',
+    { by: 'console', operation: 'buildPayment' },
     context => sendTestMessage(context, options),
-    result => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
+    result => ({ refund_id: result?.refund_id }),
   )
   // There is no banner: the page of the message shows the result.
   return message ? { to: `messages/${message.message_id}` } : notSent
@@ -187,5 +186,5 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
 async function deactivate({ context, account, id }: Visit): Promise<Next> {
   const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
-  return { to: `webhooks/${id}`, done: { code: 'deactivated' } }
+  return { to: `webhooks/${id}`, done: 'deactivated' }
 }
