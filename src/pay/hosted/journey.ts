@@ -35,7 +35,6 @@ import {
 /** A holder of a web payment's token. The token alone authorises every step. */
 type TokenHolder = { context: Context; token: string }
 
-/** One request of a journey. */
 export type JourneyStep = Site &
   TokenHolder & {
     /** The token came in a form. It must not appear in an address, so the next forms carry it. */

@@ -17,7 +17,6 @@ export type { EventType }
 export const eventTypesOf = underEach(
   behaviour => Object.keys(eventMeanings[behaviour]) as EventType[], // Object.keys is typed string[]
 )
-/** The event types of both behaviours together. */
 export const eventTypes = [...new Set(Object.values(eventTypesOf).flat())]
 
 /** A list of event types of the behaviour without duplicates; undefined for an empty list and anything else. */
@@ -94,7 +93,6 @@ export type Message = {
 
 export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 
-/** A change of a payment that webhooks receive messages about. */
 type PaymentChange = {
   payment_id: string
   at: AccountTime

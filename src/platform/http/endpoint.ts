@@ -10,7 +10,6 @@ import { longJson } from './long-json.ts'
 import type { Docs } from './openapi.ts'
 import type { SearchKind } from './search.ts'
 
-/** One method of one path. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
