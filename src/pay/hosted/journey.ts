@@ -142,9 +142,7 @@ async function findByPageToken({ context, token }: TokenHolder) {
 const moveByToken = (holder: TokenHolder, trigger: Trigger) =>
   movePayment(holder.context, () => findByPageToken(holder), trigger)
 
-async function find(visit: JourneyStep): Promise<Payment | undefined> {
-  return (await findByPageToken(visit))?.payment
-}
+const find = async (visit: JourneyStep) => (await findByPageToken(visit))?.payment
 
 /** Whether the user has something left to do on the pages. */
 const isOnPages = (payment: Payment): boolean =>
