@@ -69,7 +69,7 @@ export function searchConditions(search: Search, { room, behaviour }: Account, n
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
-    value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
+    ifGiven(`${column} like ? escape '\\'`, value && containing(value))
   return [
     where('account = ?', room),
     where('payment_id >= ?', oldestKept(now, behaviour)),
