@@ -8,13 +8,7 @@ type Body = Omit<Agreement, keyof Row>
 
 export const agreementRows = {
   from: 'agreements',
-  columns: columnsFor<Row>({
-    agreement_id: 'agreement_id',
-    room: 'account',
-    version: 'version',
-    status: 'status',
-    body: 'body',
-  }),
+  columns: columnsFor<Row>({ agreement_id: 1, room: 1, version: 1, status: 1, body: 1 }),
   id: 'agreement_id',
   fromRow: ({ body, ...columns }: Row): Agreement => ({
     ...columns,
