@@ -8,7 +8,13 @@ type Body = Omit<Agreement, keyof Row>
 
 export const agreementRows = {
   from: 'agreements',
-  columns: columnsFor<Row>({ agreement_id: 1, room: 1, version: 1, status: 1, body: 1 }),
+  columns: columnsFor<Row>({
+    agreement_id: 'agreement_id',
+    room: 'account',
+    version: 'version',
+    status: 'status',
+    body: 'body',
+  }),
   id: 'agreement_id',
   fromRow: ({ body, ...columns }: Row): Agreement => ({
     ...columns,

@@ -32,12 +32,12 @@ type Body = Omit<Payment, keyof Row>
  * the URL, which JSON.stringify serialises at half the speed of a flat string.
  */
 const COLUMNS = columnsFor<Row>({
-  payment_id: 1,
-  room: 1,
-  version: 1,
-  refunded_amount: 1,
-  due_at: 1,
-  body: 1,
+  payment_id: 'payment_id',
+  room: 'account',
+  version: 'version',
+  refunded_amount: 'refunded_amount',
+  due_at: 'due_at',
+  body: 'body',
 })
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}

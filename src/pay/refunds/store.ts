@@ -4,7 +4,13 @@ import type { Refund } from '../payments/refund.ts'
 
 export const refundRows = {
   from: 'refunds',
-  columns: columnsFor<Refund>({ refund_id: 1, payment_id: 1, room: 1, amount: 1, scenario: 1 }),
+  columns: columnsFor<Refund>({
+    refund_id: 'refund_id',
+    payment_id: 'payment_id',
+    room: 'account',
+    amount: 'amount',
+    scenario: 'scenario',
+  }),
   id: 'refund_id',
   fromRow: (row: Refund): Refund => row,
 }

@@ -16,11 +16,11 @@ export type WebhookBody = Omit<Webhook, keyof WebhookRow>
 export const webhookRows = {
   from: 'webhooks',
   columns: columnsFor<WebhookRow>({
-    webhook_id: 1,
-    room: 1,
-    status: 1,
-    listening_until: 1,
-    body: 1,
+    webhook_id: 'webhook_id',
+    room: 'account',
+    status: 'status',
+    listening_until: 'listening_until',
+    body: 'body',
   }),
   id: 'webhook_id',
   fromRow: ({ body, ...columns }: WebhookRow): Webhook => ({

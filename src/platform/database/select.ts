@@ -10,11 +10,11 @@ export const where = (sql: string, ...values: Value[]): Condition => ({ sql, val
 export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
   value === undefined ? [] : [where(sql, value)]
 
-/** The columns to select for a type of row, in which `room` is the column `account`. The compiler names a missing one. */
-export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: 1 }): string =>
-  Object.keys(columns)
+/** The columns to select for a type of row. The compiler names a column that is missing. */
+export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: string }): string =>
+  Object.entries<string>(columns)
+    .map(([name, column]) => (name === column ? column : `${column} as ${name}`))
     .join(', ')
-    .replace(/\broom\b/, 'account as room')
 
 /** Joins the parts of a query, with `between` between two parts. */
 export const join = (parts: Condition[], between: string): Condition =>
