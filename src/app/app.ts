@@ -245,7 +245,7 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
     console: off,
     'sign-in': off,
     open: { ...plain, prefix: '', lost },
-    health: { ...plain, prefix: '' },
+    health: { ...plain, prefix: '', isUncounted: true },
   }
 }
 

@@ -7,7 +7,7 @@ import type { Accepts } from './body.ts'
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
  * `pages` are the hosted pages. `control` is for tests and for the command line, with the same key. `console` are pages
  * for people who have signed in with the key, and `sign-in` the pages on which they sign in. `open` are documents
- * and files. `health` is always answered: its requests do not count as in progress.
+ * and files. `health` is always answered.
  */
 export type AreaName =
   | 'api'
@@ -38,6 +38,8 @@ export type Area = {
   refuse?: (request: FastifyRequest, accepts?: Accepts) => Error | undefined
   /** The error for an unknown path or a wrong method, if it is not always `usual`. */
   lost?: (request: FastifyRequest, usual: Error) => Error
+  /** Its requests do not count as in progress. Others are refused with 503 beyond REQUESTS_IN_PROGRESS. */
+  isUncounted?: true
 }
 
 export type Areas = Readonly<Record<AreaName, Area>>

@@ -74,7 +74,7 @@ export function registerRoutes(
       config: { area: name, ...(existsIn && { existsIn }) },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
-        name !== 'health' && limits.enter(name),
+        !area.isUncounted && limits.enter(name),
         plan?.preHandler,
         mayBeLong && limits.takeTurn,
       ].filter(step => !!step),
