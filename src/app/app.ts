@@ -228,23 +228,22 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts
     return lostError[behaviour](usual)
   }
   const unknown = config.control ? undefined : controlIsOff
-  const ofApi = { ...json, prefix: '/v1', counted: true, record: record('api'), plan, lost }
-  const off = { ...plain, prefix: '/console', counted: true }
+  const ofApi = { ...json, prefix: '/v1', record: record('api'), plan, lost }
+  const off = { ...plain, prefix: '/console' }
   return {
     api: { ...ofApi, authenticate, refuse: refusing(refusals) },
     token: ofApi,
-    pages: { ...page, prefix: '/secure', counted: true, record: record('page'), plan },
+    pages: { ...page, prefix: '/secure', record: record('page'), plan },
     control: {
       ...(recorder ? { ...json, authenticate } : plain),
       prefix: '/control',
-      counted: true,
       unknown,
     },
     // While the console is on, tools.ts replaces these two.
     console: off,
     'sign-in': off,
-    open: { ...plain, prefix: '', counted: true, lost },
-    health: { ...plain, prefix: '', counted: false },
+    open: { ...plain, prefix: '', lost },
+    health: { ...plain, prefix: '', isUncounted: true },
   }
 }
 

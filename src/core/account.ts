@@ -57,7 +57,6 @@ export const newTestAccount = (parent: string, name: string, behaviour?: Behavio
   parent,
 })
 
-/** The name that the account was given. */
 export const givenName = ({ name }: Pick<Account, 'name'>): string =>
   name.slice(name.indexOf('/') + 1)
 

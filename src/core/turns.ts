@@ -16,7 +16,6 @@ import { createSlots, inSlot, type ReleaseSlot } from './slots.ts'
 /** A request for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
 
-/** A run of work that several callers wait for. */
 type Run = {
   done: Promise<unknown>
   /** Settles when the latest caller goes on. */

@@ -22,13 +22,7 @@ export const DECLINED_CARD = '4000000000000002'
 /** The hosted pages have no card entry. They submit this card instead. */
 export const MOCK_CARD = '4242424242424242'
 const MOCK_NAME = 'Demo Cardholder'
-const MOCK_ADDRESS: BillingAddress = {
-  line1: '1 Sample Street',
-  line2: '',
-  postcode: 'ZZ1 1ZZ',
-  city: 'Sampleton',
-  country: 'GB',
-}
+const MOCK_ADDRESS = { line1: '1 Sample Street', postcode: 'ZZ1 1ZZ', city: 'Sampleton' }
 
 /** The test cards that are debit cards, by the documentation of GOV.UK Pay. */
 const DEBIT_CARDS = [

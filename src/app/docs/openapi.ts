@@ -77,7 +77,7 @@ type Collected = {
 function collect({ chapters, behaviour, info, texts, meanings, errorBody, webhooks }: Collected) {
   const described = Object.entries(chapters)
     .flatMap(([tag, endpoints]) => endpoints.map(endpoint => ({ ...endpoint, tag })))
-    .filter(({ existsIn }) => existsIn?.(behaviour) !== false)
+    .filter(({ existsIn }) => existsIn?.[behaviour] !== false)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { tag, ...endpoint } of described) {
     // A browser may see the pages at another address than clients see the API.

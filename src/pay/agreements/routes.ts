@@ -1,7 +1,7 @@
 import * as errors from '../../core/errors.ts'
 import { oneOf, textUpTo } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
-import { findPage, where } from '../../platform/database/select.ts'
+import { findPage, ifGiven, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -91,8 +91,8 @@ const search = ({ database, config }: Context): Endpoint => ({
     const { status, reference } = query.filters
     const conditions = [
       where('account = ?', request.account.room),
-      ...(status ? [where('status = ?', status)] : []),
-      ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
+      ...ifGiven('status = ?', status),
+      ...ifGiven('reference_folded = ?', reference && fold(reference)),
     ]
     const result = await findPage(database, agreementRows, conditions, query)
     const page = pageOf(query, result, addressesOf(request, config), agreement =>

@@ -3,7 +3,7 @@ import type { Behaviour } from '../../core/account.ts'
 import { fieldCodes } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
-import { type Json, readFields } from '../../platform/http/fields.ts'
+import { FieldReader, type Json } from '../../platform/http/fields.ts'
 import {
   cardDetails,
   cardDetailsWithNulls,
@@ -32,7 +32,7 @@ export const newAgreement = object(
 
 /** Reads the body of POST /v1/agreements. Throws the first error. */
 export function readNewAgreement(body: Json): NewAgreement {
-  const fields = readFields(body, newAgreement, fieldCodes.agreement)
+  const fields = new FieldReader(body, newAgreement, fieldCodes.agreement)
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
   const user_identifier = fields.optionalRawText('user_identifier')

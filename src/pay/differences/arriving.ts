@@ -70,7 +70,6 @@ export const takenType = difference<(type: string | undefined) => boolean>({
   decides: { specification: () => true, 'govuk-pay': isJsonType },
 })
 
-/** Whether POST /v1/auth takes a form. */
 export const takesCardForms = difference<boolean>({
   subject: 'Form of card details',
   specification: 'JSON or a form',

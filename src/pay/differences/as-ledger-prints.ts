@@ -34,14 +34,13 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
 /** Orders fields as the ledger's database does: shorter names first, names of equal length by their bytes. */
 function stored(value: Resource): Resource {
   if (typeof value !== 'object' || value === null) return value
-  const length = (name: string) => Buffer.byteLength(name)
-  const names = Object.keys(value).filter(name => value[name] !== undefined)
-  names.sort(
-    (one, other) => length(one) - length(other) || Buffer.compare(bytes(one), bytes(other)),
-  )
+  const names = Object.keys(value)
+    .filter(name => value[name] !== undefined)
+    .map(name => Buffer.from(name))
+    .sort((one, other) => one.length - other.length || Buffer.compare(one, other))
+    .map(String)
   return Object.fromEntries(names.map(name => [name, stored(value[name])]))
 }
-const bytes = (text: string) => Buffer.from(text)
 
 /** `payment` is as GET returns it right after the change, under either behaviour. */
 export function asLedgerPrints(payment: Resource, event_type: string): object {

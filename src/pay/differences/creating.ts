@@ -73,7 +73,6 @@ export const blankReturnUrl = difference<(url: string) => boolean>({
   decides: { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
 })
 
-/** Whether blank texts in prefilled details are kept as values. */
 export const keepsBlankPrefilled = difference<boolean>({
   subject: 'Blank texts in prefilled_cardholder_details',
   specification: 'They count as left out',

@@ -8,6 +8,12 @@ export type Mode = 'web' | 'moto_api' | 'agreement'
 /** The decision of a difference under each behaviour: a value, or a pure function. */
 export type Decision<Value> = Readonly<Record<Behaviour, Value>>
 
+/** A value that is made for each behaviour. */
+export const underEach = <Value>(make: (behaviour: Behaviour) => Value): Decision<Value> => ({
+  specification: make('specification'),
+  'govuk-pay': make('govuk-pay'),
+})
+
 /** A request under /v1 and its answer, or a message and the answer of its receiver. */
 export type Asked = {
   /** The operationId of the request, or the event type of the message. */

@@ -78,7 +78,6 @@ export const otherBody = difference<{
   },
 })
 
-/** The error for a path or a method that does not exist. */
 export const lostError = difference<(usual: Error) => Error>({
   subject: 'Unknown path, wrong method',
   specification: '404 P0911, 405 P0912',

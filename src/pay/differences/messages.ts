@@ -146,7 +146,6 @@ type Attempts = {
   words: string
 }
 
-/** When a message is sent, and how often. */
 export const attempts = difference<Attempts>({
   subject: 'The attempts to deliver a message',
   specification:

@@ -19,7 +19,6 @@ export const refusedStates = difference<readonly string[]>({
   decides: { specification: [], 'govuk-pay': ['capturable'] },
 })
 
-/** Whether card_brand has an effect. */
 export const filtersByBrand = difference<boolean>({
   subject: 'Searches by card brand',
   specification: 'card_brand filters',

@@ -34,14 +34,12 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
         'Four fixed sample records, the same for every account. Their payments do not exist here.',
     }),
     handler: async request => {
+      const { behaviour } = request.account
       const search = readSearch(request.query, disputeSearch)
-      const matching = disputes.filter(one =>
-        matches(one, search, findsFromDate[request.account.behaviour]),
-      )
+      const matching = disputes.filter(one => matches(one, search, findsFromDate[behaviour]))
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
-      const { behaviour } = request.account
       const page = pageOf(search, result, addressesOf(request, config), (dispute, addresses) =>
         presentDispute(dispute, addresses, behaviour),
       )

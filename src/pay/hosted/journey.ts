@@ -35,7 +35,6 @@ import {
 /** A holder of a web payment's token. The token alone authorises every step. */
 type TokenHolder = { context: Context; token: string }
 
-/** One request of a journey. */
 export type JourneyStep = Site &
   TokenHolder & {
     /** The token came in a form. It must not appear in an address, so the next forms carry it. */
@@ -143,9 +142,7 @@ async function findByPageToken({ context, token }: TokenHolder) {
 const moveByToken = (holder: TokenHolder, trigger: Trigger) =>
   movePayment(holder.context, () => findByPageToken(holder), trigger)
 
-async function find(visit: JourneyStep): Promise<Payment | undefined> {
-  return (await findByPageToken(visit))?.payment
-}
+const find = async (visit: JourneyStep) => (await findByPageToken(visit))?.payment
 
 /** Whether the user has something left to do on the pages. */
 const isOnPages = (payment: Payment): boolean =>

@@ -53,7 +53,6 @@ export function advance(
   return { before: payment, after, at, sends: [...sends] }
 }
 
-/** Whether the payment's state allows the trigger. */
 export const allows = (payment: Payment, trigger: Trigger): boolean =>
   transitionOf(payment, trigger) !== undefined
 

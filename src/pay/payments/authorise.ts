@@ -10,7 +10,7 @@ import {
   type ReadOther,
 } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { type Json, readFields } from '../../platform/http/fields.ts'
+import { FieldReader, type Json } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { type CardDetails, submittedCard } from '../card.ts'
@@ -186,7 +186,7 @@ function readCardAuthorisation(body: Json, behaviour: Behaviour, now: number): C
   const mistake = cardMistake[behaviour](card, now)
   if (mistake) throw mistake
   try {
-    readFields(body, cardAuthorisation, codes).checkLimits()
+    new FieldReader(body, cardAuthorisation, codes).checkLimits()
   } catch (error) {
     throw error instanceof errors.ApiError ? wordedError[behaviour](error) : error
   }

@@ -33,7 +33,6 @@ import { pursue } from './scenario.ts'
 import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 import type { Trigger } from './transitions.ts'
 
-/** The input of a new payment. */
 type Input = {
   given: NewPayment
   /** A hash of the request, if its Idempotency-Key may repeat it: see repeat.ts. */

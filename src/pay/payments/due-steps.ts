@@ -138,7 +138,6 @@ async function changesUntil(context: Context, payments: Payment[], until: Accoun
   return changes.sort((one, other) => one.at - other.at)
 }
 
-/** The card of a charge that is due. */
 const cardOf = async ({ database }: Context, payment: Payment): Promise<CardDetails | undefined> =>
   dueStep(payment)?.step === 'charge'
     ? cardOfAgreement(database, payment.room, payment.given.agreement_id)

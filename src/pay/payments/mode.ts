@@ -65,8 +65,8 @@ function returnUrlProblem(text: string, { behaviour, returnHosts, isLibrary }: M
   const problem = returnAddress[behaviour](text)
   if (problem) return problem
   const url = new URL(text)
-  const isPlain = url.protocol === 'http:'
   if (url.protocol === 'https:') return undefined
-  if (isPlain && plainHttp[behaviour](isAllowed(url, returnHosts))) return undefined
+  if (url.protocol === 'http:' && plainHttp[behaviour](isAllowed(url, returnHosts)))
+    return undefined
   return `must be an https URL${unlessListed('returnHosts', isLibrary, url)}`
 }

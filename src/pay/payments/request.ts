@@ -4,9 +4,9 @@ import { isStorable } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
   checkLimit,
+  FieldReader,
   isObject,
   type Json,
-  readFields,
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
@@ -128,7 +128,7 @@ const limits = newPayment.properties
  * the Idempotency-Key come before those of the mode. Agreements that the body names are not looked up.
  */
 export function readNewPayment(body: Json, behaviour: Behaviour = 'specification'): NewPayment {
-  const fields = readFields(body, newPayment, codes)
+  const fields = new FieldReader(body, newPayment, codes)
   const payment = readTypes(fields, body, behaviour)
   if (checksMetadataFirst[behaviour] && payment.metadata) checkMetadata(payment.metadata)
   const { internal } = body
@@ -141,10 +141,8 @@ export function readNewPayment(body: Json, behaviour: Behaviour = 'specification
   return payment
 }
 
-type Fields = ReturnType<typeof readFields>
-
 /** The type of the result lists the fields, and test/testing/public-types.ts uses it. */
-export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
+export function readTypes(fields: FieldReader, body: Json, behaviour: Behaviour) {
   const amount = fields.pence('amount', largestInteger[behaviour])
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
@@ -189,12 +187,12 @@ export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
 }
 
 /** undefined for text that counts as left out. */
-function readReturnUrl(fields: Fields, behaviour: Behaviour): string | undefined {
+function readReturnUrl(fields: FieldReader, behaviour: Behaviour): string | undefined {
   const text = fields.optionalRawText('return_url')
   return text === undefined || blankReturnUrl[behaviour](text) ? undefined : text
 }
 
-function readAgreementPaymentType(fields: Fields, isAllowed: boolean, behaviour: Behaviour) {
+function readAgreementPaymentType(fields: FieldReader, isAllowed: boolean, behaviour: Behaviour) {
   const name = 'agreement_payment_type'
   if (fields.filledText(name) === undefined) return undefined
   if (!isAllowed) throw wordedError[behaviour](errors.notAllowed(name, WITHOUT_AGREEMENT))
@@ -203,15 +201,15 @@ function readAgreementPaymentType(fields: Fields, isAllowed: boolean, behaviour:
 
 export const WITHOUT_AGREEMENT = 'without set_up_agreement or authorisation_mode agreement'
 
-const prefilledText = (fields: Fields, name: string, behaviour: Behaviour) =>
+const prefilledText = (fields: FieldReader, name: string, behaviour: Behaviour) =>
   keepsBlankPrefilled[behaviour] ? fields.optionalRawText(name) : fields.optionalText(name)
 
 /** undefined when no part is given. */
-function readPrefilled(fields: Fields, behaviour: Behaviour): Prefilled | undefined {
+function readPrefilled(fields: FieldReader, behaviour: Behaviour): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
   const value = fields.optionalObject(name)
   if (!value) return undefined
-  const details = readFields(value, limits[name], codes)
+  const details = new FieldReader(value, limits[name], codes)
   const cardholder_name = prefilledText(details, 'cardholder_name', behaviour)
   const address = details.optionalObject('billing_address')
   const billing_address = address && readAddress(address, behaviour)
@@ -226,7 +224,7 @@ const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
 /** undefined when every line is absent. A country that is not two letters is dropped. */
 function readAddress(address: Json, behaviour: Behaviour): BillingAddress | undefined {
-  const fields = readFields(address, prefilledAddress, codes)
+  const fields = new FieldReader(address, prefilledAddress, codes)
   const read: BillingAddress = {}
   let isGiven = false
   for (const name of ADDRESS_LINES) {
@@ -240,7 +238,7 @@ function readAddress(address: Json, behaviour: Behaviour): BillingAddress | unde
     : undefined
 }
 
-function checkLimits(fields: Fields): void {
+function checkLimits(fields: FieldReader): void {
   fields.checkLimits()
   const details = fields.optionalObject('prefilled_cardholder_details')
   if (details) {

@@ -16,7 +16,7 @@ import {
   settledBetween,
 } from '../../platform/http/search.ts'
 import { brandIds } from '../card.ts'
-import type { Decision } from '../differences/difference.ts'
+import { underEach } from '../differences/difference.ts'
 import { filtersByBrand, findsFromDate, refusedStates } from '../differences/searching.ts'
 import { oldestKept } from '../retention.ts'
 import { statuses } from './payment.ts'
@@ -26,59 +26,50 @@ import { prefixOf } from './store.ts'
 const texts = (length: number, example: string, description: string) =>
   parameter(textUpTo(length), description, { examples: [example] })
 
-const paymentSearch: SearchKind = {
-  path: '/v1/payments',
-  codes: { invalid: 'P0401', pastEnd: 'P0402' },
-  filters: {
-    state: parameter(oneOf(statuses), 'The status of the payment'),
-    reference: texts(plainText.maxLength, 'PITCH-41', 'The whole reference, in any case'),
-    email: texts(
-      newPayment.properties.email.maxLength,
-      'example.org',
-      'Part of the email, in any case',
-    ),
-    card_brand: texts(20, 'visa', `One of ${brandIds.join(', ')}`),
-    cardholder_name: texts(Infinity, 'Trader', 'Part of the name, in any case'),
-    agreement_id: texts(
-      Infinity,
-      '06h3k9v0u2j4m5n6p7q8r9s0t1',
-      'Payments made with this agreement, or setting it up',
-    ),
-    from_date: filters.from_date,
-    to_date: filters.to_date,
-    ...paging,
-    first_digits_card_number: parameter(digits(6), 'The first six digits of the card', {
-      examples: ['424242'],
-    }),
-    last_digits_card_number: parameter(digits(4), 'The last four digits of the card', {
-      examples: ['4242'],
-    }),
-    from_settled_date: filters.from_settled_date,
-    to_settled_date: filters.to_settled_date,
-  },
-}
-
 /** `GET /v1/payments`, under each behaviour. */
-export const paymentSearches: Decision<SearchKind> = {
-  specification: paymentSearch,
-  'govuk-pay': {
-    ...paymentSearch,
+export const paymentSearches = underEach(
+  (behaviour): SearchKind => ({
+    path: '/v1/payments',
+    codes: { invalid: 'P0401', pastEnd: 'P0402' },
     filters: {
-      ...paymentSearch.filters,
       state: parameter(
-        oneOf(statuses.filter(status => !refusedStates['govuk-pay'].includes(status))),
+        oneOf(statuses.filter(status => !refusedStates[behaviour].includes(status))),
         'The status of the payment',
       ),
+      reference: texts(plainText.maxLength, 'PITCH-41', 'The whole reference, in any case'),
+      email: texts(
+        newPayment.properties.email.maxLength,
+        'example.org',
+        'Part of the email, in any case',
+      ),
+      card_brand: texts(20, 'visa', `One of ${brandIds.join(', ')}`),
+      cardholder_name: texts(Infinity, 'Trader', 'Part of the name, in any case'),
+      agreement_id: texts(
+        Infinity,
+        '06h3k9v0u2j4m5n6p7q8r9s0t1',
+        'Payments made with this agreement, or setting it up',
+      ),
+      from_date: filters.from_date,
+      to_date: filters.to_date,
+      ...paging,
+      first_digits_card_number: parameter(digits(6), 'The first six digits of the card', {
+        examples: ['424242'],
+      }),
+      last_digits_card_number: parameter(digits(4), 'The last four digits of the card', {
+        examples: ['4242'],
+      }),
+      from_settled_date: filters.from_settled_date,
+      to_settled_date: filters.to_settled_date,
     },
-  },
-}
+  }),
+)
 
 /** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
 export function searchConditions(search: Search, { room, behaviour }: Account, now: AccountTime) {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
-    value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
+    ifGiven(`${column} like ? escape '\\'`, value && containing(value))
   return [
     where('account = ?', room),
     where('payment_id >= ?', oldestKept(now, behaviour)),

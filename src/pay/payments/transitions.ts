@@ -1,5 +1,6 @@
 /** The states between which each trigger moves a payment, under each behaviour. */
 import type { Behaviour } from '../../core/account.ts'
+import { type Decision, underEach } from '../differences/difference.ts'
 import {
   captureDelay,
   cardAuthorisedBy,
@@ -104,12 +105,7 @@ const tableOf = (behaviour: Behaviour) => ({
   ...ofTime(behaviour),
 })
 
-/**
- * Specification, *States and transitions*, row by row, and the rows of GOV.UK Pay. No other transition is allowed.
- */
-export const transitions = {
-  specification: tableOf('specification'),
-  'govuk-pay': tableOf('govuk-pay'),
-} satisfies Record<Behaviour, Record<string, Transition[]>>
-
 export type Trigger = keyof ReturnType<typeof tableOf>
+
+/** Specification, *States and transitions*, row by row, and the rows of GOV.UK Pay. No other transition is allowed. */
+export const transitions: Decision<Record<Trigger, Transition[]>> = underEach(tableOf)

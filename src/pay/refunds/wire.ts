@@ -5,7 +5,7 @@ import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink } from '../../platform/http/addresses.ts'
-import { type Json, PENCE_RULE, readFields } from '../../platform/http/fields.ts'
+import { FieldReader, type Json, PENCE_RULE } from '../../platform/http/fields.ts'
 import { id, link, object, pence, type Titled, timestamp } from '../../platform/http/schema.ts'
 import type { Decision } from '../differences/difference.ts'
 import { expectedAmount, largestInteger } from '../differences/errors.ts'
@@ -28,7 +28,7 @@ export const newRefund = object(
 
 /** Reads the body of a request for a refund. Throws the first error. */
 export function readNewRefund(body: Json, behaviour: Behaviour): NewRefund {
-  const fields = readFields(body, newRefund, fieldCodes.refund)
+  const fields = new FieldReader(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount', largestInteger[behaviour])
   fields.checkLimits(['amount'])
   const value = body.refund_amount_available

@@ -13,7 +13,6 @@ import {
   type MessageRow,
   type Recording,
   recordAttempts,
-  type Sendable,
 } from './message-store.ts'
 import {
   deliveryStatus,
@@ -53,18 +52,16 @@ export type Postpone = (
   message: Pick<Message, 'message_id' | 'payment_id'> & { created: AccountTime },
 ) => Promise<boolean>
 
-/** Reads messages and records attempts, each together with others of its account; claims messages in turns. */
-export type AtDatabase = {
-  find(message_id: string): Promise<Sendable | undefined>
-  record(recording: Recording): Promise<boolean>
-  claim(claim: Statement): Promise<boolean>
-}
-
 /** The concurrent queries, and writes, of a room. If there were only one, each would wait for the commit before it. */
 const RUNS_AT_ONCE = 4
 
-/** For each room, so that many messages of one room delay no other room. */
-export function createAtDatabase({ database, time }: DeliveryPorts): (room: string) => AtDatabase {
+export type AtDatabase = ReturnType<ReturnType<typeof createAtDatabase>>
+
+/**
+ * Reads messages and records attempts, each together with others of its room; claims messages in turns. So many
+ * messages of one room delay no other room.
+ */
+export function createAtDatabase({ database, time }: DeliveryPorts) {
   const find = createGathering(
     DELIVERIES_AT_DATABASE,
     (ids: string[]) => findSendables(database, ids, time),
@@ -76,10 +73,10 @@ export function createAtDatabase({ database, time }: DeliveryPorts): (room: stri
     RUNS_AT_ONCE,
   )
   const takeTurn = createSlots(DELIVERIES_AT_DATABASE, Infinity)
-  return room => ({
-    find: message_id => find(room, message_id),
-    record: recording => record(room, recording),
-    claim: claim => inSlot(takeTurn, room, () => database.write([claim])),
+  return (room: string) => ({
+    find: (message_id: string) => find(room, message_id),
+    record: (recording: Recording) => record(room, recording),
+    claim: (claim: Statement) => inSlot(takeTurn, room, () => database.write([claim])),
   })
 }
 

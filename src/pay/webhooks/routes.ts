@@ -36,10 +36,7 @@ import {
 
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
 export const webhookEndpoints = (context: Configured, resource: Decision<Schema>): Endpoint[] =>
-  endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
-    ...endpoint,
-    existsIn: behaviour => webhooksBelowV1[behaviour],
-  }))
+  endpointsAt('/v1/webhooks', context, resource).map(one => ({ ...one, existsIn: webhooksBelowV1 }))
 
 /** The same below /control, for accounts of both behaviours. */
 export const webhooksByControl = (context: Configured): Endpoint[] =>

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
+import { underEach } from '../differences/difference.ts'
 import {
   attempts,
   type EventType,
@@ -13,16 +14,10 @@ import {
 export type { EventType }
 
 /** The event types of each behaviour, in the order in which people read them. */
-export const eventTypesOf = {
-  specification: typesIn(eventMeanings.specification),
-  'govuk-pay': typesIn(eventMeanings['govuk-pay']),
-} satisfies Record<Behaviour, readonly EventType[]>
-/** The event types of both behaviours together. */
+export const eventTypesOf = underEach(
+  behaviour => Object.keys(eventMeanings[behaviour]) as EventType[], // Object.keys is typed string[]
+)
 export const eventTypes = [...new Set(Object.values(eventTypesOf).flat())]
-
-function typesIn(meanings: object): EventType[] {
-  return Object.keys(meanings) as EventType[] // Object.keys is typed string[]
-}
 
 /** A list of event types of the behaviour without duplicates; undefined for an empty list and anything else. */
 export function eventTypesIn(value: unknown, behaviour: Behaviour): EventType[] | undefined {
@@ -98,7 +93,6 @@ export type Message = {
 
 export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 
-/** A change of a payment that webhooks receive messages about. */
 type PaymentChange = {
   payment_id: string
   at: AccountTime

@@ -7,7 +7,7 @@ import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { Ports } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
-import { type Json, readFields } from '../../platform/http/fields.ts'
+import { FieldReader, type Json } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import { attempts, messageResource } from '../differences/messages.ts'
@@ -134,7 +134,7 @@ export async function readNewWebhook(
   { behaviour }: Account,
   { resolve, config }: Pick<Ports, 'resolve'> & { config: Config },
 ) {
-  const fields = readFields(body, anyWebhook.newWebhook, codes)
+  const fields = new FieldReader(body, anyWebhook.newWebhook, codes)
   const callback_url = fields.text('callback_url')
   fields.checkLimits(['callback_url'])
   const problem = await registrationProblem(callback_url, config, resolve)

@@ -43,7 +43,6 @@ export async function findSession(
   return account && { account, key_id: sealed.key_id }
 }
 
-/** The session of the browser that sends the request. */
 async function sessionOf(context: SessionPorts, request: FastifyRequest) {
   for (const value of cookiesNamed(request, COOKIE).slice(0, MOST_TRIED)) {
     const session = await findSession(context, value, 'session')

@@ -25,13 +25,12 @@ export async function migrate(database: Database, has: number, onMigrated?: OnMi
         `the database has version ${done}, from a newer Farthing; this Farthing knows versions up to ${steps.length}`,
       )
     const table = done === 0 ? [{ sql: TABLE, values: [] }] : []
-    const before = done
     try {
       const isOwn = await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
       if (isOwn && done > 0) onMigrated?.(done, steps.length)
     } catch (error) {
       // On PostgreSQL one of two concurrent `create table if not exists` may fail: the other instance has migrated.
-      if ((await newestStep(database).catch(() => before)) <= before) throw error
+      if ((await newestStep(database).catch(() => done)) <= done) throw error
     }
   }
 }

@@ -38,8 +38,8 @@ export type Area = {
   refuse?: (request: FastifyRequest, accepts?: Accepts) => Error | undefined
   /** The error for an unknown path or a wrong method, if it is not always `usual`. */
   lost?: (request: FastifyRequest, usual: Error) => Error
-  /** Whether its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
-  counted: boolean
+  /** Its requests do not count as in progress. Others are refused with 503 beyond REQUESTS_IN_PROGRESS. */
+  isUncounted?: true
 }
 
 export type Areas = Readonly<Record<AreaName, Area>>

@@ -10,7 +10,6 @@ import { longJson } from './long-json.ts'
 import type { Docs } from './openapi.ts'
 import type { SearchKind } from './search.ts'
 
-/** One method of one path. */
 export type Route = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
@@ -26,7 +25,7 @@ export type Route = {
   /** Whether the response has no limit of items, so that it takes turns with the searches. */
   isLong?: true
   /** Whether it exists under this behaviour. Where it does not, clients get the error for an unknown endpoint. */
-  existsIn?: (behaviour: Behaviour) => boolean
+  existsIn?: Readonly<Record<Behaviour, boolean>>
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
@@ -63,7 +62,7 @@ export function registerRoutes(
     const { refuse = wrongTypeOf } = area
     const plan = area.plan?.(operationId)
     const before = beforeHandler(area, request =>
-      existsIn?.(request.account.behaviour) === false
+      existsIn?.[request.account.behaviour] === false
         ? lostIn(area, request, noSuchEndpoint())
         : refuse(request, accepts),
     )
@@ -75,7 +74,7 @@ export function registerRoutes(
       config: { area: name, ...(existsIn && { existsIn }) },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
-        area.counted && limits.enter(name),
+        !area.isUncounted && limits.enter(name),
         plan?.preHandler,
         mayBeLong && limits.takeTurn,
       ].filter(step => !!step),

@@ -39,9 +39,6 @@ export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pai
  * endpoint's codes. The caller names each field's type, and calls `checkLimits` when the types are right: lengths,
  * ranges and allowed values are those of the schema that /openapi.json prints.
  */
-export const readFields = (body: Json, schema: BodySchema, codes: FieldCodes) =>
-  new FieldReader(body, schema, codes)
-
 export class FieldReader {
   readonly #body: Json
   readonly #schema: BodySchema

@@ -1,11 +1,11 @@
 /** The parts with which an endpoint describes itself: OpenAPI 3.1 with whole schemas (src/app/docs/openapi.ts). */
 import { meaningOf } from '../../core/codes.ts'
-import { type ApiError, noSuchPage, PlainError } from '../../core/errors.ts'
+import { type ApiError, badSearch, noSuchPage, PlainError } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
 import { queryParameters } from './query.ts'
 import { plainError } from './schema.ts'
-import { type SearchKind, wrongFilters } from './search.ts'
+import type { SearchKind } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 type Examples = Record<string, { summary: string; value: unknown }>
@@ -52,11 +52,12 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
 })
 
 /** The common parts of searches: parameters, a page, and errors. `wrong`: the invalid parameters of the example. */
-export function searchDocs(kind: SearchKind, page: Schema, wrong: string[]) {
+export function searchDocs({ filters, codes }: SearchKind, page: Schema, wrong: string[]) {
+  const rules = wrong.map(name => `${name} must be ${filters[name]?.rule}`)
   return {
-    parameters: queryParameters(kind.filters),
+    parameters: queryParameters(filters),
     responses: { 200: json('One page of results, newest first', page) },
-    errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
+    errors: [noSuchPage(codes.pastEnd, 7, 3), badSearch(codes.invalid, rules)],
   }
 }
 

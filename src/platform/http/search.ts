@@ -49,34 +49,19 @@ export type Search = ReturnType<typeof readSearch>
 
 const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
 
-/** The error for the parameters `names`, in the order of `filters`. Those in `unreadable` are not valid text. */
-export const wrongFilters = (
-  { codes, filters }: SearchKind,
-  names: string[],
-  unreadable: string[] = [],
-) =>
-  badSearch(
-    codes.invalid,
-    names.map(name => {
-      const rule = unreadable.includes(name) ? READABLE_RULE : filters[name]?.rule
-      return `${name} must be ${rule}`
-    }),
-  )
-
 /** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored. */
 export function readSearch(query: unknown, kind: SearchKind) {
   const read: Record<string, string> = {}
   const wrong: string[] = []
-  const unreadable: string[] = []
-  for (const [name, { read: readText }] of Object.entries(kind.filters)) {
+  for (const [name, { read: readText, rule }] of Object.entries(kind.filters)) {
     const value = (query as Record<string, unknown>)[name] // Fastify parses it to an object
     const text = String([value].flat()[0] ?? '')
     if (!text.trim()) continue
-    if (isStorable(text) && readText(text) !== undefined) read[name] = text
-    else wrong.push(name)
-    if (!isStorable(text)) unreadable.push(name)
+    if (!isStorable(text)) wrong.push(`${name} must be ${READABLE_RULE}`)
+    else if (readText(text) === undefined) wrong.push(`${name} must be ${rule}`)
+    else read[name] = text
   }
-  if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
+  if (wrong.length > 0) throw badSearch(kind.codes.invalid, wrong)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...filters } = read
   return { kind, filters, page: Number(page), displaySize: Number(display_size) }
 }

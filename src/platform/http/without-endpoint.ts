@@ -52,7 +52,7 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
     request.withoutEndpoint = { area, route: url, recording }
     request.params = params
     const refuse = beforeHandler(area, (_request, reply) => {
-      if (existsIn?.(request.account.behaviour) === false)
+      if (existsIn?.[request.account.behaviour] === false)
         return lostIn(area, request, noSuchEndpoint())
       const allow = methods.join(', ')
       void reply.header('allow', allow)

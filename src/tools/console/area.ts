@@ -36,12 +36,7 @@ export function consoleAreas(context: ToolContext) {
 ${account && ui.paragraph(html`Go to the ${ui.link(visit.home, 'home page')}, or search the ${ui.link(`${visit.root}payments`, 'payments')} or the ${ui.link(`${visit.root}requests`, 'requests')}.`)}`
     void sendPage(reply, { ...visit, account }, { title, content, status })
   }
-  const signIn = {
-    prefix: '/console',
-    setHeaders,
-    sendError,
-    counted: true,
-  }
+  const signIn = { prefix: '/console', setHeaders, sendError }
   return {
     console: {
       ...signIn,
