@@ -57,6 +57,17 @@ test('2,000 rows wait to be written, and what comes then is one row that counts'
   assert.equal(written(), UNWRITTEN_ROWS + 1)
 })
 
+test('a count that may still grow waits, although the count before it was written at once', async t => {
+  const { batches, record, resolve, writes } = createHeldBatches(t)
+  resolve(true)
+  batches.pause()
+  record()
+  await batches.flush()
+  record()
+  await batches.write()
+  assert.deepEqual(writes, [1])
+})
+
 test('exchanges that arrive while others are written wait for the next write', async t => {
   t.mock.method(performance, 'now', () => 0) // one slice
   const { batches, record, resolve, writes } = createHeldBatches(t)

@@ -44,9 +44,9 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
 
   test('the list of test accounts has the clock and the end of each, newest first', async () => {
     const parent = await service().newAccount()
-    const first = await makeAccount(parent, { at: '2020-02-29T12:00:00Z' })
+    const first = await makeAccount(parent, { at: '2001-01-01T00:00:00Z' })
     service().clock.advance(1)
-    const second = await makeAccount(parent, { at: '2030-02-28T12:00:00Z' })
+    const second = await makeAccount(parent, { at: '2099-12-31T23:59:59Z' })
     for (const { account } of [first, second]) assert.match(account, /^account-\d+\.[0-9a-v]{8}$/)
     assert.equal(Date.parse(second.expires), service().clock.now() + 7 * DAY)
     const results = [second, first].map(({ api, key, ...listed }) => listed)
