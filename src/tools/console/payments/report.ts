@@ -21,16 +21,18 @@ const LAST_LINES = 7
 export function summary(payment: Payment, steps: readonly Step[], link: string): string {
   const state = stateOf(payment)
   const { amount, reference } = payment.given
-  const lines = steps.filter(isOfInterest).flatMap(linesOf)
-  const left = lines.length - FIRST_LINES - LAST_LINES
-  const ends = [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)]
+  const listed = steps.filter(isOfInterest)
+  // Each step has at least one line, so no more steps than lines are printed.
+  const first = listed.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
+  const last = listed.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
+  const left = listed.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
       .filter(Boolean)
       .join(', '),
     `Payment ${payment.payment_id}`,
-    ...(left > 1 ? ends : lines),
+    ...(left > 1 ? [...first, `(${left} more lines)`, ...last] : listed.flatMap(linesOf)),
     ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
@@ -45,6 +47,10 @@ const causesOf = ({ messages }: Step): string[] =>
 
 const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
   events.length + refunds.length + messages.length > 0 || exchange?.refused === true
+
+/** The number of lines that `linesOf` returns. */
+const countLines = ({ events, refunds, messages }: Step): number =>
+  1 + Math.min(events.length, 1) + refunds.length + messages.length
 
 /** Control characters in texts of others are written out, so that none begins a line or turns one around. */
 function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
