@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError, readConfig } from '../src/app/config.ts'
+import { SETTINGS, type Settings, settings } from '../src/app/settings.ts'
 import type { Config } from '../src/core/config.ts'
 
 function problemsOf(env: Record<string, string>): string[] {
@@ -20,59 +21,51 @@ const sqlite = (path: string) => ({ kind: 'sqlite' as const, path })
 const KEY = 'x'.repeat(16)
 const LONGEST_NAME = 'ü'.repeat(50)
 
-/** Valid values of each variable, with the value of the setting that each becomes. */
-const good: Record<string, [key: keyof Config, values: Record<string, unknown>]> = {
-  PORT: ['port', { 0: 0, 8080: 8080, 65535: 65_535, ' 80 ': 80 }],
-  HOST: ['host', { '0.0.0.0': '0.0.0.0', '::1': '::1', localhost: 'localhost' }],
-  DATABASE_URL: [
-    'database',
-    {
-      'sqlite:data/farthing.db': sqlite('data/farthing.db'),
-      'sqlite:/var/lib/a b.db': sqlite('/var/lib/a b.db'),
-      'sqlite:///var/lib/farthing.db': sqlite('///var/lib/farthing.db'),
-      'sqlite::memory:': sqlite(':memory:'),
-      'postgres://me:secret@db:5432/farthing': postgres('postgres://me:secret@db:5432/farthing'),
-      'POSTGRES://db/farthing': postgres('POSTGRES://db/farthing'),
-      'postgresql://db/a?sslmode=require': postgres('postgresql://db/a?sslmode=require'),
-    },
-  ],
-  FARTHING_API_KEY: ['apiKey', { [KEY]: KEY, '!"#$%&()*+,-./~^_': '!"#$%&()*+,-./~^_' }],
-  FARTHING_BASE_URL: [
-    'baseUrl',
-    {
-      'https://pay.example.org': 'https://pay.example.org',
-      'http://localhost:3000/': 'http://localhost:3000',
-      'https://pay.example.org/a//': 'https://pay.example.org/a',
-      'HTTPS://Pay.Example.Org/farthing/api/': 'https://pay.example.org/farthing/api',
-    },
-  ],
-  FARTHING_PAGES_URL: ['pagesUrl', { 'http://10.0.0.1/pay': 'http://10.0.0.1/pay' }],
-  FARTHING_CALLBACK_HOSTS: [
-    'callbackHosts',
-    {
-      localhost: new Set(['localhost']),
-      ' a.internal:8080, B.internal ,': new Set(['a.internal:8080', 'b.internal']),
-      '[::1]:8443': new Set(['[::1]:8443']),
-    },
-  ],
-  FARTHING_RETURN_HOSTS: [
-    'returnHosts',
-    { 'localhost:8080, App': new Set(['localhost:8080', 'app']), '[::1]': new Set(['[::1]']) },
-  ],
-  FARTHING_SERVICE_NAME: [
-    'serviceName',
-    { "Rowan's <market>": "Rowan's <market>", [LONGEST_NAME]: LONGEST_NAME },
-  ],
-  FARTHING_TRUST_PROXY: ['trustProxy', { true: true, false: false, TRUE: true }],
-  FARTHING_BEHAVIOUR: ['behaviour', { 'govuk-pay': 'govuk-pay' }],
-  FARTHING_CONSOLE: ['console', { true: true, false: false }],
-  FARTHING_METRICS_PORT: ['metricsPort', { 9464: 9464 }],
-  LOG_LEVEL: ['logLevel', { debug: 'debug', SILENT: 'silent' }],
+/** Valid texts of each setting that the configuration has as it is, with the value that each becomes. */
+const good: { [Key in keyof Settings & keyof Config]: Record<string, Config[Key]> } = {
+  port: { 0: 0, 8080: 8080, 65535: 65_535, ' 80 ': 80 },
+  host: { '0.0.0.0': '0.0.0.0', '::1': '::1', localhost: 'localhost' },
+  database: {
+    'sqlite:data/farthing.db': sqlite('data/farthing.db'),
+    'sqlite:/var/lib/a b.db': sqlite('/var/lib/a b.db'),
+    'sqlite:///var/lib/farthing.db': sqlite('///var/lib/farthing.db'),
+    'sqlite::memory:': sqlite(':memory:'),
+    'postgres://me:secret@db:5432/farthing': postgres('postgres://me:secret@db:5432/farthing'),
+    'POSTGRES://db/farthing': postgres('POSTGRES://db/farthing'),
+    'postgresql://db/a?sslmode=require': postgres('postgresql://db/a?sslmode=require'),
+  },
+  apiKey: { [KEY]: KEY, '!"#$%&()*+,-./~^_': '!"#$%&()*+,-./~^_' },
+  baseUrl: {
+    'https://pay.example.org': 'https://pay.example.org',
+    'http://localhost:3000/': 'http://localhost:3000',
+    'https://pay.example.org/a//': 'https://pay.example.org/a',
+    'HTTPS://Pay.Example.Org/farthing/api/': 'https://pay.example.org/farthing/api',
+  },
+  url: { 'HTTP://Pay:80/': 'http://pay' },
+  pagesUrl: { 'http://10.0.0.1/pay': 'http://10.0.0.1/pay' },
+  callbackHosts: {
+    localhost: new Set(['localhost']),
+    ' a.internal:8080, B.internal ,': new Set(['a.internal:8080', 'b.internal']),
+    '[::1]:8443': new Set(['[::1]:8443']),
+  },
+  returnHosts: {
+    'localhost:8080, App': new Set(['localhost:8080', 'app']),
+    '[::1]': new Set(['[::1]']),
+  },
+  serviceName: { "Rowan's <market>": "Rowan's <market>", [LONGEST_NAME]: LONGEST_NAME },
+  trustProxy: { true: true, false: false, TRUE: true },
+  behaviour: { 'govuk-pay': 'govuk-pay' },
+  console: { true: true, false: false },
+  control: { true: true, FALSE: false },
+  recordMax: { 1: 1024 * 1024, 999999: 999_999 * 1024 * 1024 },
+  metricsPort: { 9464: 9464 },
+  logLevel: { debug: 'debug', SILENT: 'silent' },
 }
 
-const bad: Record<string, string[]> = {
-  PORT: ['-1', '65536', '80a', '3e3', '80.5', '0x50'],
-  DATABASE_URL: [
+/** Any text is a host. */
+const bad: Record<Exclude<keyof Settings, 'host'>, string[]> = {
+  port: ['-1', '65536', '80a', '3e3', '80.5', '0x50'],
+  database: [
     'sqlite:',
     'sqlite://data/farthing.db',
     'sqlite:file:farthing.db',
@@ -87,14 +80,14 @@ const bad: Record<string, string[]> = {
     'postgres://me:secret%e9@db/farthing',
     'postgres://me:secret@/farthing?host=/cloudsql/a',
   ],
-  FARTHING_API_KEY: [
+  apiKey: [
     'x'.repeat(15),
     `${'x'.repeat(16)}\n${'x'.repeat(16)}`,
     'schlüssel-zum-glück',
     'a key with spaces in it',
     `"${'x'.repeat(16)}"`,
   ],
-  FARTHING_BASE_URL: [
+  baseUrl: [
     'pay.example.org',
     'ftp://pay.example.org',
     'https://',
@@ -107,11 +100,11 @@ const bad: Record<string, string[]> = {
     'https://a//b',
     '"https://a"',
   ],
-  FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)', 'https://a/v1'],
-  FARTHING_URL: ['127.0.0.1:3000', 'http://127.0.0.1:3000/v1'],
-  FARTHING_CALLBACK_HOSTS: ['a b', '*.internal', 'https://a', 'a:0', '::1', 'a/b', 'a@b'],
-  FARTHING_RETURN_HOSTS: ['http://localhost', 'a:65536'],
-  FARTHING_WEBHOOK_URL: [
+  pagesUrl: ['/pay', 'javascript:alert(1)', 'https://a/v1'],
+  url: ['127.0.0.1:3000', 'http://127.0.0.1:3000/v1'],
+  callbackHosts: ['a b', '*.internal', 'https://a', 'a:0', '::1', 'a/b', 'a@b'],
+  returnHosts: ['http://localhost', 'a:65536'],
+  webhookUrl: [
     'localhost:4000',
     'ftp://a',
     'http://me:secret@a',
@@ -119,19 +112,23 @@ const bad: Record<string, string[]> = {
     'http://a/b c',
     `http://a/${'x'.repeat(2_048)}`,
   ],
-  FARTHING_SIGNING_KEY: [
-    'secret',
-    `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`,
-    `"secret${'x'.repeat(16)}"`,
-  ],
-  FARTHING_SERVICE_NAME: ['x'.repeat(51), 'a\nb', 'a\u0007b'],
-  FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
-  FARTHING_BEHAVIOUR: ['govuk', 'GOV.UK Pay', 'true'],
-  FARTHING_CONSOLE: ['yes', 'off'],
-  FARTHING_API_KEYS: ['a=short'],
-  FARTHING_METRICS_PORT: ['65536', 'x'],
-  LOG_LEVEL: ['loud', 'warning'],
+  signingKey: ['secret', `secret${'x'.repeat(16)}\n${'x'.repeat(16)}`, `"secret${'x'.repeat(16)}"`],
+  serviceName: ['x'.repeat(51), 'a\nb', 'a\u0007b'],
+  trustProxy: ['yes', '1', 'on'],
+  behaviour: ['govuk', 'GOV.UK Pay', 'true'],
+  console: ['yes', 'off'],
+  control: ['yes', 'on'],
+  recordMax: ['0', '1000000', '0.5', '1e3'],
+  apiKeys: ['a=short'],
+  metricsPort: ['65536', 'x'],
+  logLevel: ['loud', 'warning'],
 }
+
+const named = <Values>(all: Record<string, Values>) =>
+  Object.entries(all).map(([key, values]) => {
+    const { name } = settings[key as keyof Settings]
+    return [name, values, key as keyof Config] as const
+  })
 
 test('Each setting has a default, which a blank variable does not change', () => {
   const defaults: Config = {
@@ -158,18 +155,18 @@ test('Each setting has a default, which a blank variable does not change', () =>
     warnings: [],
   }
   assert.deepEqual(readConfig({}), defaults)
-  const blank = Object.fromEntries(Object.keys(good).map(name => [name, ' ']))
+  const blank = Object.fromEntries(SETTINGS.map(name => [name, ' ']))
   assert.deepEqual(readConfig(blank), defaults)
   assert.deepEqual(readConfig({ UNKNOWN: 'x', port: '1', Farthing_Api_Key: 'x' }), defaults)
 })
 
-for (const [name, [key, values]] of Object.entries(good))
+for (const [name, values, key] of named(good))
   test(`${name} is read in each of its forms`, () => {
     for (const [text, value] of Object.entries(values))
       assert.deepEqual(readConfig({ [name]: text })[key], value, text)
   })
 
-for (const [name, values] of Object.entries(bad))
+for (const [name, values] of named(bad))
   test(`${name} that cannot be used is reported in one line that begins with its name and holds no secret`, () => {
     for (const value of values) {
       const [problem = '', ...more] = problemsOf({ [name]: value })
@@ -225,9 +222,9 @@ test('An unknown FARTHING_ variable is a warning that suggests the nearest setti
 })
 
 test('Every problem is reported at once', () => {
-  const env = Object.fromEntries(Object.entries(bad).map(([name, [value = '']]) => [name, value]))
-  const named = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
-  assert.deepEqual(named.sort(), Object.keys(bad).sort())
+  const env = Object.fromEntries(named(bad).map(([name, [value = '']]) => [name, value]))
+  const found = problemsOf(env).map(problem => /^[A-Z_]+/.exec(problem)?.[0])
+  assert.deepEqual(found.sort(), Object.keys(env).sort())
 })
 
 test('A fixed webhook has an address and a signing key, and its host counts as listed', () => {
