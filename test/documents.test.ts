@@ -49,6 +49,22 @@ test('The documents name only paths of the repository that exist, except placeho
   assert.deepEqual(missing, [])
 })
 
+test('Each variable that a document, an example or the source names is a setting', () => {
+  const known = [
+    ...Object.values(settings).map(({ name }) => name),
+    'FARTHING_RECEIVER_HOST',
+    'FARTHING_TEST_POSTGRES_BINARIES',
+    'FARTHING_TEST_SEED',
+  ]
+  const texts = [...documents, ...glob('{examples,src}/**/*.{cs,go,java,php,py,rb,ts,yaml}')]
+  const unknown = texts.flatMap(path =>
+    [...read(path).matchAll(/\bFARTHING_[A-Z][A-Z_]*\b/g)]
+      .filter(([name]) => !known.includes(name))
+      .map(([name]) => `${path}: ${name}`),
+  )
+  assert.deepEqual(unknown, ['src/app/config.ts: FARTHING_PORT'])
+})
+
 test('Each example that names FARTHING_CALLBACK_HOSTS names FARTHING_RETURN_HOSTS as often, so that a shop on http can be paid', () => {
   const timesOf = (path: string, name: string) => read(path).split(name).length - 1
   const examples = glob('examples/**/*.{py,rb,go,php,java,cs,ts,yaml}').filter(path =>

@@ -13,10 +13,13 @@ export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 const NEEDED = { startFarthing: '24.18.1', connectFarthing: '20.19.0' }
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
-type StartOption = [rule: Rule, setting?: string, initial?: string]
+type OwnOption = [rule: Rule, setting?: undefined, initial?: undefined]
+type SettingOption = [rule: Rule, setting: string, initial?: string]
 
 /** The rule of each option, the setting for which it stands, and its value when it is left out. */
-const OPTIONS: Record<keyof StartOptions, StartOption> = {
+const OPTIONS: {
+  [Name in keyof StartOptions]-?: Name extends 'at' | 'seed' ? OwnOption : SettingOption
+} = {
   port: [whole(0, 65_535), 'PORT', '0'],
   host: [text, 'HOST'],
   behaviour: [oneOf(behaviours), 'FARTHING_BEHAVIOUR'],
