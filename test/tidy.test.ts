@@ -96,6 +96,18 @@ describe('A file of src', () => {
   test('gives each entry of an object or a list a line of its own instead of a spread of several', () =>
     assert.deepEqual(find(code, /^\s*\.\.\.[{[].*[}\]],$/), []))
 
+  test('makes no page, command or endpoint that no other file lists', () => {
+    const made = /^export const (\w+) = define(?:Page|Command|Endpoint)\(/gm
+    const lost = [...sources].flatMap(([path, text]) => {
+      const users = [...sources].filter(([other]) => imports.get(other)?.includes(path))
+      const names = [...text.matchAll(made)].map(([, name = '']) => name)
+      return names
+        .filter(name => !users.some(([, other]) => new RegExp(`\\b${name}\\b`).test(other)))
+        .map(name => `${path}: ${name}`)
+    })
+    assert.deepEqual(lost, [])
+  })
+
   test('declares no class but for errors, and for a state that it keeps in private fields', () => {
     const open = /^\s*(export\s+)?(abstract\s+)?class\s+\w+\s*([<{](?!\n\s+(readonly )?#))/m
     const declaring = [...sources].filter(([, text]) => open.test(text)).map(([path]) => path)

@@ -6,15 +6,27 @@ import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 import { typeOfResource } from './values.ts'
 
-export type EventType =
-  | 'card_payment_started'
-  | 'card_payment_succeeded'
-  | 'card_payment_captured'
-  | 'card_payment_refunded'
-  | 'card_payment_failed'
-  | 'card_payment_cancelled'
-  | 'card_payment_settled'
-  | 'card_payment_expired'
+const meanings = {
+  specification: {
+    card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
+    card_payment_captured: 'it became success, at once or by a capture',
+    card_payment_refunded: 'a refund was submitted',
+    card_payment_failed: 'the card was declined, the provider had an error, or the user cancelled',
+    card_payment_cancelled: 'it was cancelled through the API',
+    card_payment_settled: 'never sent, because payments are never settled',
+  },
+  'govuk-pay': {
+    card_payment_started: 'never sent',
+    card_payment_succeeded: 'the payment became success',
+    card_payment_captured: 'it was captured, some seconds later',
+    card_payment_refunded: 'a refund succeeded',
+    card_payment_failed:
+      'the card was declined, the provider had an error, or it was cancelled by anybody',
+    card_payment_expired: 'nobody finished it in time',
+  },
+}
+
+export type EventType = keyof typeof meanings.specification | keyof (typeof meanings)['govuk-pay']
 
 /** The event types that messages have. */
 export type SentEventType = Exclude<EventType, 'card_payment_started' | 'card_payment_settled'>
@@ -27,26 +39,7 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>({
     'card_payment_started, which is never sent, and card_payment_expired are in their place',
   source: inCode('webhooks', 'eventtype/EventTypeName.java', '8-19'),
   noRule: 'P11',
-  decides: {
-    specification: {
-      card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
-      card_payment_captured: 'it became success, at once or by a capture',
-      card_payment_refunded: 'a refund was submitted',
-      card_payment_failed:
-        'the card was declined, the provider had an error, or the user cancelled',
-      card_payment_cancelled: 'it was cancelled through the API',
-      card_payment_settled: 'never sent, because payments are never settled',
-    },
-    'govuk-pay': {
-      card_payment_started: 'never sent',
-      card_payment_succeeded: 'the payment became success',
-      card_payment_captured: 'it was captured, some seconds later',
-      card_payment_refunded: 'a refund succeeded',
-      card_payment_failed:
-        'the card was declined, the provider had an error, or it was cancelled by anybody',
-      card_payment_expired: 'nobody finished it in time',
-    },
-  },
+  decides: meanings,
 })
 
 const CANCELLED: EventType = 'card_payment_cancelled'

@@ -1,4 +1,5 @@
 import type { Account } from '../../core/account.ts'
+import type { SentEventType } from '../../pay/differences/messages.ts'
 import { advance } from '../../pay/payments/advance.ts'
 import { causedBy, makePayment, messagesOf } from '../../pay/payments/commands.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
@@ -7,7 +8,7 @@ import { readNewPayment } from '../../pay/payments/request.ts'
 import { insertPayment } from '../../pay/payments/store.ts'
 import type { Trigger } from '../../pay/payments/transitions.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
-import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
+import type { Webhook } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
@@ -20,19 +21,17 @@ const triggersTo = {
   card_payment_failed: ['open_page', 'choose_declined'],
   card_payment_cancelled: ['cancel'],
   card_payment_expired: ['expire'],
-} as const satisfies Partial<Record<EventType, readonly Trigger[]>>
+} as const satisfies Record<SentEventType, readonly Trigger[]>
 
-type TestEvent = keyof typeof triggersTo
-
-export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
-  (Object.keys(triggersTo) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
+export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): SentEventType[] =>
+  (Object.keys(triggersTo) as SentEventType[]).filter(type => subscriptions.includes(type)) // typed string[]
 
 const AMOUNT = 1450
 
 type TestMessageRequest = {
   account: Account
   webhook: Webhook
-  event_type: TestEvent
+  event_type: SentEventType
   /** The address at which the client reached the API. */
   address: string
   return_url: string

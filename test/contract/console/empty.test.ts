@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pages } from '../../../src/tools/console/pages.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { enter, type Shown, textOf } from '../../support/console.ts'
@@ -41,6 +42,12 @@ onEveryDatabase('Empty states of the console', { ...receiving, control: true }, 
     const name = `ended-${service().clock.now()}`
     await browser.post('accounts/make-account', { name })
     await ask(service(), api, `accounts/${name}`, undefined, 'DELETE')
+    const lists = pages.filter(({ path, isList }) => isList && !path.includes('{'))
+    for (const { path } of lists)
+      assert.ok(
+        empty.some(([each]) => each === path),
+        `${path} is a list`,
+      )
     const { browser: other } = await enter(service())
     for (const [path, sentence, link] of empty) {
       const page = await other.get(path)

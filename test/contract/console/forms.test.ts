@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pages } from '../../../src/tools/console/pages.ts'
+import { pages, sections } from '../../../src/tools/console/pages.ts'
 import { classed, only } from '../../hosted/document.ts'
 import type { Client } from '../../support/client.ts'
 import { consoleOf, enter, headingOf, type Shown, signIn } from '../../support/console.ts'
@@ -10,6 +10,16 @@ const bannerIn = ({ elements }: Shown): string | undefined =>
   elements.find(classed('govuk-notification-banner__content'))?.text.trim()
 
 const isGreen = ({ html }: Shown): boolean => html.includes('govuk-notification-banner--success')
+
+test('every page with a text for the navigation is in it, and every entry there is a page', () => {
+  const named = pages.flatMap(({ path, navigation }) =>
+    navigation === undefined ? [] : [`${path} ${navigation}`],
+  )
+  const entries = sections.flatMap(section =>
+    section.pages.map(({ path, text }) => `${path} ${text}`),
+  )
+  assert.deepEqual(entries.sort(), named.sort())
+})
 
 onSharedDatabases('Forms of the console', service => {
   const paid = async (api: Client) => {

@@ -93,6 +93,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
     isLive: page.live !== undefined,
+    isList: page.entries !== undefined,
     routes: (context: ConsoleContext): Route[] => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),

@@ -76,11 +76,11 @@ export const webhookRows = (
 ): SummaryRow[] =>
   ui.summaryRows(prefix, {
     'Callback URL': ui.untrusted(webhook.callback_url),
-    Events:
-      // Both behaviours have the same number of event types.
-      webhook.subscriptions.length === eventTypesOf.specification.length
-        ? 'All'
-        : webhook.subscriptions.join(', '),
+    Events: Object.values(eventTypesOf).some(types =>
+      types.every(type => webhook.subscriptions.includes(type)),
+    )
+      ? 'All'
+      : webhook.subscriptions.join(', '),
     ...more,
     'farthing listen': listenerState(webhook, wall),
     'Date created': ui.time(timeOf(webhook.webhook_id)),
