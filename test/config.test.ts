@@ -125,10 +125,9 @@ const bad: Record<Exclude<keyof Settings, 'host'>, string[]> = {
 }
 
 const named = <Values>(all: Record<string, Values>) =>
-  Object.entries(all).map(([key, values]) => {
-    const { name } = settings[key as keyof Settings]
-    return [name, values, key as keyof Config] as const
-  })
+  Object.entries(all).map(
+    ([key, values]) => [settings[key as keyof Settings].name, values, key as keyof Config] as const,
+  )
 
 test('Each setting has a default, which a blank variable does not change', () => {
   const defaults: Config = {

@@ -100,10 +100,11 @@ describe('A file of src', () => {
     const made = /^export const (\w+) = define(?:Page|Command|Endpoint)\(/gm
     const lost = [...sources].flatMap(([path, text]) => {
       const users = [...sources].filter(([other]) => imports.get(other)?.includes(path))
-      const names = [...text.matchAll(made)].map(([, name = '']) => name)
-      return names
-        .filter(name => !users.some(([, other]) => new RegExp(`\\b${name}\\b`).test(other)))
-        .map(name => `${path}: ${name}`)
+      const isUsed = (name = '') =>
+        users.some(([, other]) => new RegExp(`\\b${name}\\b`).test(other))
+      return [...text.matchAll(made)].flatMap(([, name]) =>
+        isUsed(name) ? [] : `${path}: ${name}`,
+      )
     })
     assert.deepEqual(lost, [])
   })

@@ -217,15 +217,11 @@ export const learning = [
     await times(2, () => keeper.charge())
     await keeper.wait(10 * MINUTE)
   }),
-  client(
-    'three recurring payments of four, never read',
-    'C9 warn x3, P14 note x12',
-    async keeper => {
-      await keeper.read(await keeper.charge())
-      await times(3, () => keeper.charge())
-      await keeper.wait(10 * MINUTE)
-    },
-  ),
+  client('three of four charges, never read', 'C9 warn x3, P14 note x12', async keeper => {
+    await keeper.read(await keeper.charge())
+    await times(3, () => keeper.charge())
+    await keeper.wait(10 * MINUTE)
+  }),
   client('one with an agreement declined for good', 'C14 warn, P14 note x3', async keeper => {
     const agreement = await activeAgreement(keeper.api)
     await chargeAndRead(keeper, agreement, FINAL)

@@ -5,7 +5,6 @@ import { authorise, cancelledPayment, newPayment, read } from '../../support/jou
 import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { endingsOf, subscribe } from '../../support/subscriber.ts'
-import { holdAttempts } from '../../support/time.ts'
 import { paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
@@ -58,7 +57,6 @@ onSharedDatabases('Webhooks: other requests', { receives: true }, service => {
     const hanging = await subscribe(t, api, { behaviour: hang })
     const other = await service().newAccount()
     const subscriber = await subscribe(t, other)
-    holdAttempts(t)
     let answered = false
     const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
       answered = true
