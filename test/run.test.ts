@@ -80,8 +80,9 @@ describe('npm test', () => {
         env: { ...process.env, FARTHING_TEST_PROGRESS: folder },
       })
       t.after(() => child.kill('SIGKILL'))
-      const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
-      return { child, line }
+      let text = ''
+      while (!/^\d+\n/m.test(text)) text += await once(child.stdout.setEncoding('utf8'), 'data')
+      return { child, pid: Number(/^\d+$/m.exec(text)?.[0]) }
     }
     const waits = await start(
       'It waits',
@@ -89,10 +90,10 @@ describe('npm test', () => {
     )
     const works = await start(
       'It works',
-      `() => { for (let ms = 500; ; ms += 500) { while (process.cpuUsage().user < 1_000 * ms); console.log() } }`,
+      `() => { for (let ms = 500; ; ms += 500) { while (process.cpuUsage().user < 1_000 * ms); console.log(1) } }`,
     )
     // On a busy machine each wake-up of an idle process waits for a processor too: a stopped one has none.
-    for (const pid of [waits.child.pid, Number(waits.line)]) process.kill(pid ?? 0, 'SIGSTOP')
+    for (const pid of [waits.child.pid ?? 0, waits.pid]) process.kill(pid, 'SIGSTOP')
     const endHanging = createHangs(folder, { longestWait: 2_000 })
     assert.deepEqual(endHanging(), [])
     let ended: string[] = []
@@ -104,7 +105,7 @@ describe('npm test', () => {
     assert.deepEqual(others, [])
     assert.match(hanging, /^Tests hang at the test "It waits" of /)
     await once(waits.child, 'exit')
-    while (isRunning(Number(waits.line))) await setImmediate()
+    while (isRunning(waits.pid)) await setImmediate()
     assert.ok(isRunning(works.child.pid ?? 0))
   })
 
