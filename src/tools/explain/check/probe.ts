@@ -17,7 +17,8 @@ const MOST_PAYMENTS = 50
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are sent by hand.
+ * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are sent by
+ * hand. `isAbandoned`: nobody waits any more.
  */
 export const probeReceiver = (
   context: ToolContext,

@@ -285,7 +285,10 @@ const UNCLEAR =
   'your receiver answered 2xx, and no request about the payment shows what it did: look in its log'
 
 const newest = (all: readonly Evidence[]): Evidence | undefined =>
-  all.toSorted((one, other) => one.began - other.began).at(-1)
+  all.reduce<Evidence | undefined>(
+    (one, other) => (one && one.began > other.began ? one : other),
+    undefined,
+  )
 
 /** Whether the application has met each situation; null if only the application itself can tell. */
 export async function situationsOf(record: AccountRecord) {
