@@ -60,11 +60,17 @@ export function createHttpServer(handle: Handle): Server {
   return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS, closeIdle)
 }
 
-/** Node would also close connections whose clients wait, such as for a move of the clock over many payments. */
+/**
+ * Node would also close connections whose clients wait, such as for a move of the clock over many payments, and a
+ * connection whose next request came while the process was busy or suspended: those bytes are read first.
+ */
 function closeIdle(socket: Socket): void {
-  const response = connections.get(socket)?.serving
-  const isWaitedFor = response?.req.complete && !response.headersSent
-  if (!isWaitedFor) socket.destroy()
+  const { bytesRead } = socket
+  setImmediate(() => {
+    const response = connections.get(socket)?.serving
+    const isWaitedFor = response?.req.complete && !response.headersSent
+    if (!isWaitedFor && socket.bytesRead === bytesRead) socket.destroy()
+  })
 }
 
 /** Node's parser of a connection. Node uses it again for another connection. */
