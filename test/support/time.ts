@@ -26,12 +26,12 @@ function hold(t: TestContext, what: string, replace: () => Replaced): void {
   })
 }
 
-/** Gives receivers and listeners of this process as much time to answer as the test needs, not two seconds. */
+/** Gives receivers and listeners of this process as much time to answer as the test needs, not two or three seconds. */
 export function holdAttempts(t: TestContext): void {
   const start = AbortSignal.timeout
   const lasting = (ms: number) => start(ms > 1_000 && ms <= 2_000 ? DAY : ms)
   hold(t, 'signals', () => mock.method(AbortSignal, 'timeout', lasting))
-  holdTimers(t, 1_000, 2_000)
+  holdTimers(t, 1_000, 3_000)
 }
 
 /** Stops the clock by which work is limited to seconds, so that no machine is too slow for it. */
