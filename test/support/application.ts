@@ -74,7 +74,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       if (/prints/.test(name)) return
       await register()
       await pay()
-      await account.settled()
+      await account.settled({ timeout: '30s' })
     },
     /** The work of the application, by the end of the line that describes it. */
     acts: {
@@ -110,21 +110,21 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       'register the webhook of your receiver, and let a user pay': async () => {
         await register()
         await pay()
-        await account.settled()
+        await account.settled({ timeout: '30s' })
       },
       'stop your receiver, let a user pay, start it, and let a user pay again': async () => {
         answers.push(503, 503, 503, 503)
         await pay()
-        await account.settled().catch(() => {})
+        await account.settled({ timeout: '30s' }).catch(() => {})
         answers.length = 0
         await pay()
-        await account.settled().catch(() => {})
+        await account.settled({ timeout: '30s' }).catch(() => {})
       },
       'let a user pay, and move the clock by a minute': async () => {
         await pay()
-        await account.settled().catch(() => {}) // one message comes later
+        await account.settled({ timeout: '30s' }).catch(() => {}) // one message comes later
         await account.clock.advance('1m')
-        await account.settled()
+        await account.settled({ timeout: '30s' })
       },
       '': async () => {},
     } as Record<string, () => Promise<unknown>>,

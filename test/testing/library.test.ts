@@ -102,13 +102,13 @@ for (const [title, begin] of [
       const mac = createHmac('sha256', receiver.signingKey).update(captured.raw).digest('hex')
       assert.equal(captured.headers['pay-signature'], mac)
       assert.equal(receiver.all().length, 2)
-      await account.settled()
+      await account.settled({ timeout: '30s' })
       await assert.rejects(receiver.next({}, { timeout: 20 }), /returned before/)
       receiver.answer(message => ({
         status: message.event_type === 'card_payment_captured' ? 503 : 204,
       }))
       await account.payment({ scenario: 'success' })
-      const error = await account.settled().catch((error: unknown) => error)
+      const error = await account.settled({ timeout: '30s' }).catch((error: unknown) => error)
       assert.ok(error instanceof Undelivered)
       assert.equal(error.messages.length, 1)
       const says = /^1 given up:\n {2}card_payment_captured of .+: FAILED, 503 .+, then 503/
@@ -119,13 +119,10 @@ for (const [title, begin] of [
       await using account = await farthing.account()
       const waiting = account.waitForPayment({ reference: 'R-7', status: 'success' })
       const payment = await account.payment({ reference: 'R-7' })
-      assert.equal((await account.waitForPayment('R-7')).payment_id, payment.payment_id)
+      const { payment_id } = await account.waitForPayment('R-7')
       await account.complete(payment)
       assert.equal((await waiting).state.status, 'success')
-      const started = await account.waitForPayment({
-        payment_id: payment.payment_id,
-        status: 'started',
-      })
+      const started = await account.waitForPayment({ payment_id, status: 'started' })
       assert.equal(started.payment_id, payment.payment_id)
     })
 
@@ -186,12 +183,12 @@ for (const [title, begin] of [
       await assert.rejects(hanging.settled({ timeout: 20 }), pending)
       await slow.close()
       await paying
-      await assert.rejects(hanging.settled(), /card_payment_failed of .+: FAILED/)
+      await assert.rejects(hanging.settled({ timeout: '30s' }), /card_payment_failed of .+: FAILED/)
       await using deleted = await farthing.account()
       const receiver = await deleted.receive()
       await receiver.close()
       await deleted.payment({ scenario: 'declined' })
-      await deleted.settled()
+      await deleted.settled({ timeout: '30s' })
     })
 
     test('a plan acts once, says what it did, and is removed with its scope', async () => {

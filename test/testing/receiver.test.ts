@@ -22,7 +22,7 @@ describe('A receiver', () => {
     assert.equal(payment.payment_id, declined.payment_id)
     assert.equal(String(payment.state.status), 'declined')
     assert.match(raw, /"resource_type":"PAYMENT"/)
-    await account.settled()
+    await account.settled({ timeout: '30s' })
   })
 
   test('refuses an answer that is not a status', async () => {
@@ -49,7 +49,10 @@ describe('A receiver', () => {
       await assert.rejects(receiver.next({ payment_id }), message)
       assert.equal((await receiver.next({ payment_id })).payment_id, payment_id)
     }
-    await assert.rejects(account.settled(), /^Undelivered: 4 given up:.+500 .+, then 500/s)
+    await assert.rejects(
+      account.settled({ timeout: '30s' }),
+      /^Undelivered: 4 given up:.+500 .+, then 500/s,
+    )
     receiver.answer(200)
     await account.payment({ scenario: 'declined' })
     await receiver.next()

@@ -53,7 +53,7 @@ async function story(seed: number, end: End): Promise<string[]> {
     for (const look of [path, `${path}/events`, '/v1/agreements?reference=R'])
       seen.push((await send('GET', look)).text)
   }
-  await account.settled()
+  await account.settled({ timeout: '30s' })
   seen.push(...receiver.all().map(({ raw }) => raw))
   await account.reset({ at: options.at })
   seen.push(JSON.stringify(await account.payment()))

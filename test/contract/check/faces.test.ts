@@ -99,7 +99,7 @@ describe('The check in the command line and the library', () => {
     for (const status of [503, 302, 200]) {
       receiver.answer(status)
       for (let i = 0; i < 3; i++) await account.payment({ scenario: 'success' })
-      await account.settled().catch(() => {}) // it rejects where the receiver refused
+      await account.settled({ timeout: '30s' }).catch(() => {}) // it rejects where the receiver refused
       const { findings } = await account.check({ failOn: 'warn' })
       for (const id of ['W1', 'W2', 'W3'])
         assert.equal(findings.find(({ rule }) => rule === id)?.level, 'not seen', `${status} ${id}`)

@@ -143,7 +143,7 @@ const lookalikes: Record<string, Record<string, Act>> = {
       application.ignore()
       await application.plan({ scenario: 'declined', can_retry: true })
       await application.charge()
-      await account.settled()
+      await account.settled({ timeout: '30s' })
     },
     'a declined payment of a command, which a search lists': async ({ service, account }) => {
       const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
@@ -172,7 +172,7 @@ const lookalikes: Record<string, Record<string, Act>> = {
       application.ignore()
       await application.create()
       await account.clock.advance('90m')
-      await account.settled()
+      await account.settled({ timeout: '30s' })
     },
   },
   'The agreement is inactive when a payment is taken with it': {
@@ -257,9 +257,9 @@ test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the e
   await application.prepare('message')
   await application.plan({ scenario: 'declined' })
   await application.acts['create a payment, send a user to next_url and read the payment']?.()
-  await account.settled()
+  await account.settled({ timeout: '30s' })
   await application.pay()
-  await account.settled()
+  await account.settled({ timeout: '30s' })
   const { met, evidence } = (await stateOf(account)).get(OF_PROBES[0] ?? '') ?? {}
   const browser = await signIn(service, { key: account.key })
   assert.equal(met, null)
