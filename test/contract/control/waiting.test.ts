@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { HELD_WAITS, LONGEST_WAIT_MS, RECORD_READERS } from '../../../src/core/budgets.ts'
+import { LONGEST_REQUEST } from '../../../src/pay/webhooks/listener.ts'
 import { briefOf } from '../../support/assertions.ts'
 import { sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
@@ -67,10 +68,8 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
 
   test('a recorded request wakes all that wait for it', async () => {
     const api = await service().newAccount()
-    const url = `${service().baseUrl}/control/requests?status=404&wait=10000`
-    const waits = Array.from({ length: 10 }, (_, i) =>
-      sendUnchecked(`${url}&limit=${1 + (i % 2)}`, api),
-    )
+    const url = `${service().baseUrl}/control/requests?status=404&wait=10000&limit=`
+    const waits = Array.from({ length: 10 }, (_, i) => sendUnchecked(url + (1 + (i % 2)), api))
     await api.get('/v1/payments/unknown')
     for (const { body } of await Promise.all(waits)) assert.equal(body.results[0]?.status, 404)
   })
@@ -79,6 +78,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
 // Each instance counts waits in its own memory.
 onOneDatabase('The places of requests that wait', { control: true }, service => {
   test('a read that has begun keeps its place after the end of its wait, so that reads do not pile up', async t => {
+    holdTimers(t, LONGEST_WAIT_MS, LONGEST_REQUEST) // no read may give up its turn
     const { database, baseUrl } = service()
     const api = await service().newAccount()
     const looks = Promise.withResolvers<void>()
@@ -88,18 +88,17 @@ onOneDatabase('The places of requests that wait', { control: true }, service => 
       return query()
     })
     const headers = { Authorization: `Bearer ${api.key}` }
-    const wait = async (reference: string): Promise<number> => {
-      const url = `${baseUrl}/control/requests?reference=${reference}&wait=1`
-      return (await fetch(url, { headers })).status
-    }
-    const statuses = await Promise.all(Array.from({ length: HELD_WAITS }, (_, i) => wait(`R-${i}`)))
-    assert.deepEqual(new Set(statuses), new Set([200]))
-    assert.equal(await wait('one-more'), 503)
+    const wait = (reference: string) =>
+      fetch(`${baseUrl}/control/requests?reference=${reference}&wait=1`, { headers })
+    const waits = await Promise.all(Array.from({ length: HELD_WAITS }, (_, i) => wait(`R-${i}`)))
+    assert.deepEqual(new Set(waits.map(({ status }) => status)), new Set([200]))
+    assert.equal((await wait('one-more')).status, 503)
     looks.resolve()
-    while ((await wait('later')) === 503) await setImmediate()
+    while ((await wait('later')).status === 503) await setImmediate()
   })
 
   test('the requests of listeners count among the 200 waits of an account, and read one at a time', async t => {
+    holdTimers(t, LONGEST_WAIT_MS, LONGEST_REQUEST) // nor may a wait end
     const api = await service().newAccount()
     const { body } = await ask(service(), api, 'listeners', { name: 'a' })
     let [looking, most] = [0, 0]
