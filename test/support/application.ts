@@ -48,6 +48,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     const callback_url = `http://127.0.0.1:${receiver?.port}/hook`
     key = (await post('/control/webhooks', { callback_url })).signing_key
   }
+  const settle = () => account.settled({ timeout: '30s' })
   const onRequest = async ({ request, response }: Answer) => {
     const isTrue = signatureIn(request) === hex(request.body, key)
     const { webhook_message_id: id, resource_id } = isTrue ? JSON.parse(request.body) : {}
@@ -74,7 +75,7 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       if (/prints/.test(name)) return
       await register()
       await pay()
-      await account.settled({ timeout: '30s' })
+      await settle()
     },
     /** The work of the application, by the end of the line that describes it. */
     acts: {
@@ -110,21 +111,21 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       'register the webhook of your receiver, and let a user pay': async () => {
         await register()
         await pay()
-        await account.settled({ timeout: '30s' })
+        await settle()
       },
       'stop your receiver, let a user pay, start it, and let a user pay again': async () => {
         answers.push(503, 503, 503, 503)
         await pay()
-        await account.settled({ timeout: '30s' }).catch(() => {})
+        await settle().catch(() => {})
         answers.length = 0
         await pay()
-        await account.settled({ timeout: '30s' }).catch(() => {})
+        await settle().catch(() => {})
       },
       'let a user pay, and move the clock by a minute': async () => {
         await pay()
-        await account.settled({ timeout: '30s' }).catch(() => {}) // one message comes later
+        await settle().catch(() => {}) // one message comes later
         await account.clock.advance('1m')
-        await account.settled({ timeout: '30s' })
+        await settle()
       },
       '': async () => {},
     } as Record<string, () => Promise<unknown>>,
