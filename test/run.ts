@@ -56,11 +56,7 @@ const GROUPS: Record<string, string> = {
 /** Many tests wait, for time-outs or for other processes, so four more processes than there are cores keep them all busy. */
 const CONCURRENCY = availableParallelism() + 4
 
-/** Files in the table of `--times`. */
-const MOST = 30
-
 const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
-const TIMERS = new URL('support/timers.ts', import.meta.url).href
 const ENVIRONMENT = new URL('support/environment.ts', import.meta.url).href
 const PROGRESS = new URL('support/progress.ts', import.meta.url).href
 
@@ -93,7 +89,7 @@ async function run(paths: string[]): Promise<void> {
       '--test',
       `--test-concurrency=${CONCURRENCY}`,
       '--test-global-setup=test/support/global-setup.ts',
-      ...(process.env.FARTHING_TEST_TIMERS ? [`--import=${TIMERS}`] : []),
+      '--import=./test/support/timers.ts',
       ...paths,
     ],
     {
@@ -117,7 +113,7 @@ async function run(paths: string[]): Promise<void> {
   if (!times) return
   const wall = (performance.now() - began) / 1000
   process.stdout.write(
-    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${cpuSeconds(process.pid).toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
+    `\n${table(readFileSync(output, 'utf8'))}\nAll: ${cpuSeconds(process.pid).toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
   )
 }
 

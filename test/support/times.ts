@@ -39,15 +39,15 @@ export function measure(file: string): void {
   })
 }
 
-/** A table of the noted lines, the dearest files first. */
-export function table(lines: string, most: number): string {
+/** A table of the noted lines, of the 30 dearest files. */
+export function table(lines: string): string {
   const files = new Map<string, Taken>()
   for (const line of lines.trim().split('\n')) {
     const { file, cpu, wall, tests } = JSON.parse(line) as Taken
     const sum = files.get(file) ?? { file, cpu: 0, wall: 0, tests: 0 }
     files.set(file, { file, cpu: sum.cpu + cpu, wall: sum.wall + wall, tests: sum.tests + tests })
   }
-  const rows = [...files.values()].sort((a, b) => b.cpu - a.cpu).slice(0, most)
+  const rows = [...files.values()].sort((a, b) => b.cpu - a.cpu).slice(0, 30)
   const row = (cells: string[], file: string) =>
     `${cells.map(cell => cell.padStart(7)).join('')}  ${file}`
   return [
