@@ -76,7 +76,8 @@ describe('farthing listen', () => {
       listen.stdout(),
       /\n[\d:.]{12} {2}card_payment_failed {2}[0-9a-v]{26} {2}500 {2}\d+ ms {2}said so\n/,
     )
-    assert.equal(listen.stderr(), '')
+    // On a busy machine an attempt may take more than two seconds.
+    assert.match(listen.stderr(), /^(The service no longer waited for this response.*\n)*$/)
   })
 
   test('farthing listen forwards to a port of this machine, of whose registered webhook it warns', async t => {
@@ -192,10 +193,9 @@ describe('farthing listen', () => {
     for (response of responses) {
       const { messages } = await json('trigger', 'card_payment_cancelled')
       const { delivery, attempts } = messages.at(-1)
-      // On a busy machine the first attempt may take more than two seconds.
-      if (attempts.length > 1) assert.equal(attempts.shift().result, 'timeout')
-      assert.deepEqual([delivery, attempts.length], ['SUCCESSFUL', 1])
-      assert.equal(attempts[0].status_code, 200)
+      // Also here the first attempt, the last of the list, may take more than two seconds.
+      if (attempts.length > 1) assert.equal(attempts.pop().result, 'timeout')
+      assert.deepEqual([delivery, attempts.length, attempts[0].status_code], ['SUCCESSFUL', 1, 200])
     }
     await listen.terminate()
     assert.equal(listen.stderr(), '')

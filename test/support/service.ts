@@ -66,6 +66,9 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
     })
   const first = await startInstance()
   const instances = kind === 'postgres' ? [first, await startInstance()] : [first]
+  // A slow machine may need longer for a request than a client may take to send it.
+  for (const { app } of instances)
+    Object.assign(app.server.server, { headersTimeout: 0, requestTimeout: 0 })
   const baseUrls = instances.map(instance => instance.url)
   let accounts = 0
   async function newNamedAccount(behaviour?: Behaviour) {

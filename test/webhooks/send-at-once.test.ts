@@ -174,7 +174,8 @@ function listening() {
     })
   return { writes, to, queries: () => queries }
 }
-test('A listener has 64 at once, an account with its test accounts 256, and another account is not held up.', async () => {
+test('A listener has 64 at once, an account with its test accounts 256, and another account is not held up.', async t => {
+  holdAttempts(t)
   const { writes, to } = listening()
   const outcomes = Array.from({ length: 65 }, () => to(account, 'a'))
   await setImmediate()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { KEPT_ANSWER_BYTES } from '../../src/core/budgets.ts'
@@ -10,6 +10,9 @@ import { type Behaviour, postTo } from '../support/receiver.ts'
 import { loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
 
+/** A message whose receiver has the time that a slow machine needs. */
+const patiently = (url: string, body?: string) => ({ ...postTo(url, body), timeout: 60_000 })
+
 /** Repeats a check that took so long that idle connections ended, which they do after a second. */
 async function withinIdleTime(check: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
@@ -19,13 +22,8 @@ async function withinIdleTime(check: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
-// Many of these wait for the deadline of two seconds, so four run at once. With more a slow machine misses the deadline.
+// Two of these need responses within two seconds, so four run at once. With more a slow machine misses the deadline.
 describe('Sending', { concurrency: 4 }, () => {
-  // The first message takes long on a busy machine, which loads and compiles the code meanwhile.
-  before(async () => {
-    await loopbackSend()(postTo((await receiverThat()).url))
-  })
-
   test('A message is a POST of the exact bytes with the given headers and our User-Agent.', async () => {
     const receiver = await receiverThat()
     const headers = { 'Content-Type': 'application/json', 'Pay-Signature': 'ab12' }
@@ -56,7 +54,7 @@ describe('Sending', { concurrency: 4 }, () => {
         response.end()
       },
     })
-    const outcome = await loopbackSend()(postTo(`https://receiver.test.:${receiver.port}/`))
+    const outcome = await loopbackSend()(patiently(`https://receiver.test.:${receiver.port}/`))
     assert.equal(outcome.result, '200 OK')
     assert.equal(receiver.requests[0]?.headers.host, `receiver.test:${receiver.port}`)
     assert.deepEqual(servernames, ['receiver.test'])
@@ -67,7 +65,7 @@ describe('Sending', { concurrency: 4 }, () => {
     const send = loopbackSend()
     const refused = { status: 'FAILED', status_code: null, response_time: null }
     for (const url of ['', 'nonsense'])
-      assert.deepEqual(await send(postTo(url)), { ...refused, result: 'address refused' }, url)
+      assert.deepEqual(await send(patiently(url)), { ...refused, result: 'address refused' }, url)
     const outcome = await send({ url: receiver.url, headers: { 'X-Bad': 'a\r\nb' }, body: '{}' })
     assert.deepEqual(outcome, { ...refused, result: 'connection failed' })
   })
@@ -75,7 +73,7 @@ describe('Sending', { concurrency: 4 }, () => {
   test('Nothing is connected to when the look-up returns an empty list or fails.', async () => {
     const receiver = await receiverThat()
     for (const resolve of [async () => [], () => Promise.reject(new Error('ESERVFAIL'))])
-      assert.deepEqual(await loopbackSend(resolve)(postTo(receiver.url)), {
+      assert.deepEqual(await loopbackSend(resolve)(patiently(receiver.url)), {
         status: 'FAILED',
         status_code: null,
         response_time: null,
@@ -115,9 +113,9 @@ describe('Sending', { concurrency: 4 }, () => {
     })
     const send = loopbackSend()
     // These open two connections, both idle afterwards. The third message is cut on one of them.
-    await Promise.all([send(postTo(receiver.url, '1')), send(postTo(receiver.url, '2'))])
-    assert.equal((await send(postTo(receiver.url, '3'))).result, 'connection failed')
-    assert.equal((await send(postTo(receiver.url, '3'))).result, '200 OK')
+    await Promise.all([send(patiently(receiver.url, '1')), send(patiently(receiver.url, '2'))])
+    assert.equal((await send(patiently(receiver.url, '3'))).result, 'connection failed')
+    assert.equal((await send(patiently(receiver.url, '3'))).result, '200 OK')
     assert.deepEqual(
       receiver.requests.map(({ body }) => body).sort(),
       ['1', '2', '3', '3'],
@@ -132,11 +130,11 @@ describe('Sending', { concurrency: 4 }, () => {
         response.writeHead(200, nth === 1 ? { connection: 'close' } : {}).end(),
     })
     const send = loopbackSend()
-    await send(postTo(receiver.url, '1'))
-    await send(postTo(receiver.url, '2'))
+    await send(patiently(receiver.url, '1'))
+    await send(patiently(receiver.url, '2'))
     assert.equal(receiver.connections(), 2)
     await setTimeout(1500)
-    await send(postTo(receiver.url, '3'))
+    await send(patiently(receiver.url, '3'))
     assert.equal(receiver.connections(), 3)
   })
 
@@ -166,7 +164,7 @@ describe('Sending', { concurrency: 4 }, () => {
     const long = await answeringWith(400_000)
     const short = await answeringWith(65_536)
     const toEach = async () => {
-      for (const { url } of [long, short]) await send(postTo(url))
+      for (const { url } of [long, short]) await send(patiently(url))
       await setTimeout(100) // until the bodies are read
     }
     // A busy machine needs longer to read a body.
@@ -182,7 +180,7 @@ describe('Sending', { concurrency: 4 }, () => {
     const receivers = [await receiverThat(pausing), await receiverThat(pausing)]
     const send = loopbackSend()
     for (const { url, connections } of receivers) {
-      const atOnce = () => Promise.all([send(postTo(url)), send(postTo(url))])
+      const atOnce = () => Promise.all([send(patiently(url)), send(patiently(url))])
       const areReused = async () => {
         for (const { response_time } of await atOnce()) assert.ok(Number(response_time) >= 40)
         const before = connections()
@@ -203,11 +201,11 @@ describe('Sending', { concurrency: 4 }, () => {
     const otherHost = `https://receiver.test:${other.port}/`
     const send = loopbackSend()
     const isKept = async () => {
-      await send(postTo(otherHost))
+      await send(patiently(otherHost))
       const before = other.connections()
-      await send(postTo(one.url))
-      assert.equal((await send(postTo(one.url))).result, 'connection failed')
-      assert.equal((await send(postTo(otherHost))).result, '200 OK')
+      await send(patiently(one.url))
+      assert.equal((await send(patiently(one.url))).result, 'connection failed')
+      assert.equal((await send(patiently(otherHost))).result, '200 OK')
       return other.connections() === before
     }
     assert.ok(await withinIdleTime(isKept))
@@ -222,7 +220,7 @@ describe('Sending', { concurrency: 4 }, () => {
       },
     })
     const send = loopbackSend()
-    for (let sent = 0; sent < 3; sent++) await send(postTo(url))
+    for (let sent = 0; sent < 3; sent++) await send(patiently(url))
     assert.deepEqual(resumed, [false, false, false])
   })
 
@@ -236,7 +234,7 @@ describe('Sending', { concurrency: 4 }, () => {
       plain: true,
     })
     const send = loopbackSend()
-    const { result, answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+    const { result, answer } = await send({ ...patiently(receiver.url), keepsAnswer: true })
     assert.equal(result, '202 Accepted')
     assert.equal((await answer)?.size, 257)
   })
@@ -247,8 +245,7 @@ describe('Sending', { concurrency: 4 }, () => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`),
       plain: true,
     })
-    const send = loopbackSend()
-    const { answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+    const { answer } = await loopbackSend()({ ...patiently(receiver.url), keepsAnswer: true })
     const { body, size } = (await answer) ?? {}
     assert.deepEqual([body?.length, size], [KEPT_ANSWER_BYTES, 20_000])
   })
@@ -260,7 +257,7 @@ describe('Sending', { concurrency: 4 }, () => {
       plain: true,
     })
     const send = loopbackSend()
-    const { answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+    const { answer } = await send({ ...patiently(receiver.url), keepsAnswer: true })
     assert.equal((await answer)?.body.toString(), 'one\n\n\ntwo')
   })
 })

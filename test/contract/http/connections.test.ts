@@ -137,10 +137,7 @@ onOneDatabase('HTTP: connections', service => {
     assert.match(String(await send(4_096, '0\r\n\r\n')), /\r\n\r\n4097$/)
   })
 
-  test('beyond their share of 64 MB bodies without a key are refused with 503 until others have ended, and those of an account are not', async t => {
-    // A slow machine may need longer for all of them than the time limits of one.
-    for (const limit of ['headersTimeout', 'requestTimeout'] as const)
-      for (const { server } of service().apps) t.mock.property(server.server, limit, 0)
+  test('beyond their share of 64 MB bodies without a key are refused with 503 until others have ended, and those of an account are not', async () => {
     const api = await service().newAccount()
     const create = () => api.post('/v1/payments', { ...webPayment, more: 'x'.repeat(60_000) })
     assert.equal((await create()).status, 201)
