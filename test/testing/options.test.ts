@@ -126,5 +126,5 @@ test('a start that fails leaves no service behind', async () => {
   const wrong = ['soon', '1999-01-01T00:00:00Z', 5 as unknown as string]
   for (const at of wrong) await assert.rejects(startFarthing({ port, at }), /time/)
   assert.equal(await isListening(port), false)
-  assert.deepEqual(threads(), before)
+  assert.ok(threads().length <= before.length, 'those of earlier tests may end meanwhile')
 })
