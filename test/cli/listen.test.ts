@@ -13,6 +13,8 @@ type Message = { webhook_id: string; message_id: string }
 
 describe('farthing listen', () => {
   const FARTHING_API_KEY = 'key-of-the-listener'
+  // On a busy machine the first attempt may take more than two seconds. Lists have it last.
+  const ONLY_LATE = /^(The service no longer waited for this response.*\n)*$/
   const shared = { FARTHING_API_KEY, FARTHING_CALLBACK_HOSTS: 'localhost,127.0.0.1' }
   const settings = { DATABASE_URL: tempDatabase(), ...shared, PORT: '' }
   let running: FarthingProcess
@@ -76,8 +78,7 @@ describe('farthing listen', () => {
       listen.stdout(),
       /\n[\d:.]{12} {2}card_payment_failed {2}[0-9a-v]{26} {2}500 {2}\d+ ms {2}said so\n/,
     )
-    // On a busy machine an attempt may take more than two seconds.
-    assert.match(listen.stderr(), /^(The service no longer waited for this response.*\n)*$/)
+    assert.match(listen.stderr(), ONLY_LATE)
   })
 
   test('farthing listen forwards to a port of this machine, of whose registered webhook it warns', async t => {
@@ -193,12 +194,11 @@ describe('farthing listen', () => {
     for (response of responses) {
       const { messages } = await json('trigger', 'card_payment_cancelled')
       const { delivery, attempts } = messages.at(-1)
-      // Also here the first attempt, the last of the list, may take more than two seconds.
       if (attempts.length > 1) assert.equal(attempts.pop().result, 'timeout')
       assert.deepEqual([delivery, attempts.length, attempts[0].status_code], ['SUCCESSFUL', 1, 200])
     }
     await listen.terminate()
-    assert.equal(listen.stderr(), '')
+    assert.match(listen.stderr(), ONLY_LATE)
   })
 
   test('farthing listen prints of a receiver that does not answer in time only the line of the message', async t => {
