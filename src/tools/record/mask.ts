@@ -143,7 +143,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
         if (left <= 0) break
         const shortName = truncated(name, Math.min(left, HEADER_VALUE_BYTES))
         left -= Buffer.byteLength(shortName)
-        const most = Math.min(Math.max(left, 0), HEADER_VALUE_BYTES)
+        const most = Math.min(left, HEADER_VALUE_BYTES)
         // People compare signatures. A signature has the length of a secret but is not one.
         const isSignature = /^pay-signature$/i.test(name)
         const text = SECRET_HEADER.test(name)

@@ -65,12 +65,13 @@ onOneDatabase('Payments: search parameters', service => {
     })
 
   test('the error of a payment search lists all wrong parameters in their order, and says what each must be', async () => {
-    const { body } = await search({ state: 'paid', page: '0', from_settled_date: 'x' })
+    const email = 'e'.repeat(255)
+    const { body } = await search({ state: 'paid', email, page: '0', from_settled_date: 'x' })
     assert.equal(
       body.description,
       'the query cannot be used: state must be one of created, started, submitted, success, capturable, ' +
-        'failed, error, cancelled; page must be a whole number from 1 to 2147483647; ' +
-        'from_settled_date must be a day such as 2026-09-14',
+        'failed, error, cancelled; email must be text of at most 254 characters; ' +
+        'page must be a whole number from 1 to 2147483647; from_settled_date must be a day such as 2026-09-14',
     )
     const parts = NAMES.map((name): [string, string] => [name, wrong[name]?.[0] ?? '\0'])
     const answer = await search(parts.reverse())

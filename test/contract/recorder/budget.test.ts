@@ -60,33 +60,32 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
     const { payment_id } = await api.createPayment()
     await api.post(`/v1/payments/${payment_id}/cancel`)
     const { body } = await ask(service(), api, 'messages')
-    const { message_id } = body.results.find(
-      (each: Body) => each.webhook_id === webhook.external_id,
-    )
-    await ask(service(), api, `messages/${message_id}/send`, {})
+    const sent = body.results.find(({ webhook_id }: Body) => webhook_id === webhook.external_id)
+    await ask(service(), api, `messages/${sent.message_id}/send`, {})
     return (await recorded(service(), room)).find(({ by_hand }) => by_hand)
   }
   type Respond = (response: import('node:http').ServerResponse) => unknown
 
   test('headers have 1 KB each and 16 KB together, and a row 32 KB, whatever a receiver answers', async t => {
-    const { name, api } = await service().newNamedAccount()
-    const sent = await sentByHand(t, api, name, response => {
-      response.setHeader('Long', 'é '.repeat(2_000))
-      for (let i = 0; i < 19; i++) response.setHeader(`Quoted-${i}`, '"'.repeat(2_900))
-      response.end('\u0001'.repeat(RECORDED_BODY_BYTES))
-    })
-    assert.ok(sent)
-    const values = Object.entries(sent.response_headers)
-    const sizes = values.map(([, value]) => Buffer.byteLength(value))
     const mark = Buffer.byteLength('…')
-    assert.ok(Math.max(...sizes) <= HEADER_VALUE_BYTES + mark, `${Math.max(...sizes)}`)
-    const together = values.flat().join('').length
-    assert.ok(together <= HEADERS_BYTES + values.length * mark, `${together}`)
-    const { exchange_id, ...row } = sent
-    const [, ...stored] = insertExchange(row)(exchange_id).values
-    const size = Buffer.byteLength(stored.join(''))
-    assert.ok(size <= RECORD_ROW_BYTES + 256, `${size}`)
-    assert.equal(sent.response_body?.cut, RECORDED_BODY_BYTES)
+    // Quotes and control characters are longer in JSON, so the second row is cut again.
+    for (const [letter, body] of [['é ', ''] as const, ['"', '\u0001'] as const]) {
+      const { name, api } = await service().newNamedAccount()
+      const sent = await sentByHand(t, api, name, response => {
+        for (let i = 0; i < 20; i++) response.setHeader(`Long-${i}`, letter.repeat(1_200))
+        response.end(body.repeat(RECORDED_BODY_BYTES))
+      })
+      assert.ok(sent)
+      const values = Object.entries(sent.response_headers)
+      const sizes = values.map(([, value]) => Buffer.byteLength(value))
+      assert.ok(Math.max(...sizes) <= HEADER_VALUE_BYTES + mark, `${Math.max(...sizes)}`)
+      const together = Buffer.byteLength(values.flat().join(''))
+      assert.ok(together <= HEADERS_BYTES + mark, `${together}`)
+      const { exchange_id, ...row } = sent
+      const [, ...stored] = insertExchange(row)(exchange_id).values
+      assert.ok(Buffer.byteLength(stored.join('')) <= RECORD_ROW_BYTES + 256)
+      assert.equal(sent.response_body?.cut, body ? RECORDED_BODY_BYTES : undefined)
+    }
   })
 
   test('a path and a query have 2 KB each', async () => {
