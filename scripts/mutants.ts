@@ -81,11 +81,16 @@ function changesOf(node: ast.Node): Change[] {
   if (ast.isConditionalExpression(node)) return [negated(node.condition)]
   if (ast.isBinaryExpression(node)) return ofOperator(node)
   if (ast.isCallExpression(node)) return ofArguments(node.arguments)
-  if (ast.isReturnStatement(node) && node.expression) return [['return', node, 'return undefined']]
+  if (ast.isReturnStatement(node)) return ofReturn(node)
   if (ast.isExpressionStatement(node)) return ofStatement(node)
   const opposite = OPPOSITES.get(node.kind)
   return opposite && opposite[0] === 'constant' ? [[opposite[0], node, opposite[1]]] : []
 }
+
+const ofReturn = (node: ast.ReturnStatement): Change[] =>
+  !node.expression || node.expression.getText() === 'undefined'
+    ? []
+    : [['return', node, 'return undefined']]
 
 const negated = (node: ast.Node): Change => ['condition', node, `!(${node.getText()})`]
 

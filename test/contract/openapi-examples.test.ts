@@ -32,17 +32,17 @@ onOneDatabase('OpenAPI: examples', { control: true }, service => {
           const { operationId, parameters = [], requestBody, responses } = operation
           if (method === 'servers' || WITHOUT.includes(operationId)) continue
           const name = `${method.toUpperCase()} ${path}`
-          const isAtPath = (parameter: Body) => parameter.in === 'path'
-          for (const { name, schema } of parameters.filter(isAtPath))
-            if (!schema.examples) missing.push(`${operationId} ${name}`)
+          for (const { in: place, name, schema } of parameters)
+            if (place === 'path' && !schema.examples) missing.push(`${operationId} ${name}`)
           for (const [type, { examples }] of Object.entries<Body>(requestBody?.content ?? {}))
             if (!examples) missing.push(`${operationId} ${type}`)
           for (const [status, { $ref, ...own }] of Object.entries<Body>(responses)) {
-            const { content } = $ref ? document.components.responses[$ref.split('/').at(-1)] : own
-            const json = content?.['application/json']
+            const response = $ref ? document.components.responses[$ref.split('/').at(-1)] : own
+            const json = response.content?.['application/json']
             if (json && !json.examples) missing.push(`${operationId} ${status}`)
             const requests = requestBody?.content['application/json']?.examples ?? {}
-            for (const [key, { value }] of Object.entries<Body>(json?.examples ?? {})) {
+            for (const [key, { value, summary }] of Object.entries<Body>(json?.examples ?? {})) {
+              if (value.code) assert.ok(response.description.includes(summary), summary)
               const sent = requests[key] && JSON.stringify(requests[key].value)
               check({ ...exchangeOf(name, Number(status), value), sent })
             }
