@@ -35,7 +35,7 @@ onEveryDatabase('The home page of the console', receiving, service => {
       steps?.inside.filter(tagged('li')).map(each => textOf(each).split(/[,.]| Choose/)[0]),
       ['Make a payment', 'Register a webhook', 'Send requests from your own service'],
     )
-    assert.match(page.text, /0 requests to \/v1, 0 of them refused/)
+    assert.match(page.text, /0 requests to \/v1, 0 of them refused\. Requests a minute/)
     assert.match(page.text, /Needs attention Nothing\. Payments now/)
     assert.equal(linkIn(page, 'Make a payment'), 'payments/new')
     assert.equal(linkIn(page, 'API documentation'), '../docs')
