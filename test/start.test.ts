@@ -130,8 +130,7 @@ test('A start ends with one line if the database cannot be opened', async () => 
   await oneLine({ DATABASE_URL: `sqlite:${damaged}` }, /damaged\.db .*restore a backup/)
   const closed = 'sqlite:/sys/farthing.db' // not even root may make a file there
   await oneLine({ DATABASE_URL: closed }, /folder of the database cannot be written: E(ACCES|ROFS)/)
-  const nowhere = 'postgres://a:b@127.0.0.1:1/c'
-  for (const url of [nowhere, `postgres://a:b@localhost/c?host=${folder}`])
+  for (const url of ['postgres://a:b@127.0.0.1:1/c', `postgres://a:b@localhost/c?host=${folder}`])
     await oneLine({ DATABASE_URL: url }, /PostgreSQL cannot be reached.*DATABASE_URL/)
 })
 

@@ -57,8 +57,7 @@ const steps = (database: Database) =>
 test('Several threads can open a new SQLite file in a new folder at the same moment', async () => {
   const threads = 3
   const paths = Array.from({ length: 8 }, newFile)
-  const gate = new Int32Array(new SharedArrayBuffer(8))
-  const inStep = { paths, threads, gate } satisfies InStep
+  const inStep = { paths, threads, gate: new Int32Array(new SharedArrayBuffer(8)) } satisfies InStep
   const problems = await Promise.all(
     Array.from({ length: threads }, async () => {
       const thread = new Worker(new URL('../support/open-in-step.ts', import.meta.url), {

@@ -66,8 +66,7 @@ async function cutProgram(folder: string, synchronous: string, images: number, r
 async function cutService(folder: string, images: number, random: Random): Promise<CutReport> {
   const path = join(folder, 'farthing.db')
   const trace = join(folder, 'service.trace')
-  const env = settings(`sqlite:${path}`)
-  const service = await startProcess({ env, wrapper: traceInto(trace) })
+  const service = await startProcess({ env: settings(`sqlite:${path}`), wrapper: traceInto(trace) })
   const workload = createWorkload([service.baseUrl], KEY, random)
   await workload.run(8, ANSWERS)
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })

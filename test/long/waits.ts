@@ -53,15 +53,16 @@ function silent(listeners: number, rounds: number[]): Attack {
       })
       await setTimeout(2_000)
       const said: string[] = []
+      let isHeld = true
       for (const count of rounds) {
         const often = cancelOften(at)
         const { outcomes, longest, said: sentence } = await cancelled(at, at.api, count)
         said.push(`cancels ${sentence}, those of another account ${await often()} ms`)
-        assert.deepEqual(outcomes, { 204: count })
-        assert.ok(longest <= LONGEST_DELIVERY, said.join())
+        isHeld &&= outcomes[204] === count && longest <= LONGEST_DELIVERY
       }
       isOver = true
       await Promise.all(takings)
+      assert.ok(isHeld, said.join())
       return `${listeners} listeners: ${said.join(', ')}`
     }),
   }

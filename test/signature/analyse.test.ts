@@ -71,8 +71,7 @@ describe('The analysis of a signature', () => {
   })
 
   test('The analysis names the fault of the given body or key, with and without the message', async () => {
-    const value = JSON.parse(SENT)
-    const python = print(value, { comma: ', ', colon: ': ' })
+    const python = print(JSON.parse(SENT), { comma: ', ', colon: ': ' })
     for (const [wrong, cause, says] of [
       [{ body: `${SENT}\n` }, 'body:newline', /the body given is the message with a newline at/],
       [{ body: python }, 'body:printed-python-unicode', /printed again by json\.dumps\(ensure_/],

@@ -216,8 +216,7 @@ export const clients: Record<string, Integration> = Object.fromEntries([
   client('a refund with refund_amount_available, repeated after a reset', '', async keeper => {
     const payment = await keeper.captured()
     await keeper.plan(LOST_REFUND)
-    const guard = { refund_amount_available: payment.amount }
-    await times(2, () => keeper.tryToRefund(payment, guard))
+    await times(2, () => keeper.tryToRefund(payment, { refund_amount_available: payment.amount }))
   }),
   client('a payment that waits a day for its capture', 'C7 warn', async ({ payAndRead, wait }) => {
     await payAndRead({ delayed_capture: true })

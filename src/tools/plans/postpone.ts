@@ -1,37 +1,40 @@
 /** Lets plans send messages later, in the time of their account. The request that caused a message does not wait for it. */
+import { createGathering } from '../../core/gather.ts'
 import { untilWritten } from '../../core/retry.ts'
-import { createSlots, inSlot } from '../../core/slots.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import type { Postpone } from '../../pay/webhooks/attempts.ts'
 import { postponeMessage } from '../../pay/webhooks/message-store.ts'
 import type { PlanPorts } from './find-plans.ts'
 import { asksForPayment, delayOf, evaluate, fieldsOf, MESSAGE } from './plan.ts'
-import { countRequests, type KnownPlans } from './store.ts'
+import type { KnownPlans } from './store.ts'
+import { countsOf, MOST_TOGETHER } from './waves.ts'
 
-/** Messages of a room take turns, so that a compare-and-swap fails only against other instances. */
+type Asking = { account: Parameters<Postpone>[0]; message: Parameters<Postpone>[1] }
+
+/** In a room one run follows the other, so that a compare-and-swap fails only against other instances. */
 export function createPostpone({ database, time }: PlanPorts, { counted }: KnownPlans): Postpone {
-  const takeTurn = createSlots(1, Infinity)
-  return (account, { message_id, payment_id, created }) =>
-    inSlot(takeTurn, account.room, async () => {
-      const { isPostponed } = await untilWritten(async () => {
-        const plans = (await counted(account.room)).filter(({ on }) => on === MESSAGE)
-        if (plans.length === 0) return { isPostponed: false }
-        const now = time.now(account)
-        const payment = plans.some(asksForPayment)
-          ? await findPayment(database, account, payment_id, now)
-          : undefined
-        const subject = {
-          operation: MESSAGE,
-          payment_id,
-          given: payment && fieldsOf(payment.given),
-        }
-        const { acting, counted: counts } = evaluate(plans, subject)
-        const due_at = acting && created + delayOf(acting, acting.seen + 1)
-        const statements = countRequests(counts)
-        if (due_at !== undefined) statements.push(postponeMessage(message_id, due_at))
-        const isWritten = statements.length === 0 || (await database.write(statements))
-        return isWritten ? { isPostponed: acting !== undefined } : undefined
-      })
-      return isPostponed
+  async function postponeSome(asking: Asking[]): Promise<boolean[] | undefined> {
+    const [{ account } = {}] = asking
+    const counts = countsOf((await counted(account?.room ?? '')).filter(({ on }) => on === MESSAGE))
+    if (counts.plans.length === 0) return asking.map(() => false)
+    const asksFor = counts.plans.some(asksForPayment)
+    const payments = await Promise.all(
+      asking.map(({ account, message: { payment_id } }) =>
+        asksFor ? findPayment(database, account, payment_id, time.now(account)) : undefined,
+      ),
+    )
+    const postponed = asking.map(({ message: { message_id, payment_id, created } }, i) => {
+      const given = payments[i] && fieldsOf(payments[i].given)
+      const { acting, counted } = evaluate(counts.plans, { operation: MESSAGE, payment_id, given })
+      counts.note(counted)
+      return acting && postponeMessage(message_id, created + delayOf(acting, acting.seen + 1))
     })
+    const statements = [...counts.statements(), ...postponed.filter(write => write !== undefined)]
+    const isWritten = statements.length === 0 || (await database.write(statements))
+    return isWritten ? postponed.map(write => write !== undefined) : undefined
+  }
+  const together = createGathering(MOST_TOGETHER, (asking: Asking[]) =>
+    untilWritten(() => postponeSome(asking)),
+  )
+  return (account, message) => together(account.room, { account, message })
 }

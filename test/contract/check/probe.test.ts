@@ -150,8 +150,7 @@ onEveryDatabase('Probing a receiver', { ...receiving, control: true }, service =
 
   test('the probe evaluates no rule if the true message is refused, or if no payment is paid, and is a 409 if the webhook is deactivated', async t => {
     stopClock(t)
-    const wrong = receiverWith('prints JSON with two spaces')
-    const { api, subscriber } = await withReceiver(t, wrong)
+    const { api, subscriber } = await withReceiver(t, receiverWith('prints JSON with two spaces'))
     const refused = await probe(api, subscriber.webhook.external_id)
     assert.equal(refused.posts, 1)
     for (const { level, sentence } of refused.findings) {

@@ -67,6 +67,19 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
     ])
   })
 
+  test('Messages of one moment are counted together, each as if it came alone', async t => {
+    const { api } = await hooked()
+    for (let i = 1; i < 60; i++)
+      await control(api, 'webhooks', { callback_url: `https://${i}.example.org/` })
+    await plan(api, { on: 'message', skip: 57, delay: 1 })
+    const { mock } = t.mock.method(service().database, 'query')
+    await cancelled(api, 'sixty')
+    assert.ok(mock.callCount() < 40, `${mock.callCount()} queries`)
+    assert.equal(sent.length, 59)
+    await api.advance(1)
+    assert.deepEqual([sent.length, await counts(api)], [60, [[60, 1]]])
+  })
+
   test('After a restart the message is sent when it is due, once, and its plan is not asked again', async () => {
     const { api, name } = await hooked()
     await plan(api, { on: 'message', delay: 20_000, times: 'always' })

@@ -49,13 +49,11 @@ onEveryDatabase('Plans', { control: true }, service => {
   })
 
   test('plans are read again only when another is the last', async t => {
-    const { database } = service()
     const api = await service().newAccount()
     let reads = 0
-    mockQueries(t, database, async query => {
-      const rows = await query()
-      if (rows.some(row => typeof row === 'object' && row && 'acted' in row && 'body' in row))
-        reads += 1
+    mockQueries(t, service().database, async query => {
+      const rows = (await query()) as object[]
+      if (rows.some(row => 'acted' in row && 'body' in row)) reads += 1
       return rows
     })
     for (const reference of ['R-1', 'R-2']) {

@@ -175,8 +175,7 @@ test('A log that nobody reads delays neither requests nor the stop', async t => 
   const api = createClient([baseUrl], KEY)
   // More lines than the pipe and its buffers hold.
   const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n'
-  const last = `${request}Connection: close\r\n`
-  const requests = [...Array(49).fill(request), last, ''].join('\r\n')
+  const requests = [...Array(49).fill(request), `${request}Connection: close\r\n`, ''].join('\r\n')
   for (let i = 0; i < 80; i++) {
     const answers = String(await exchangeBytes(baseUrl, [requests]))
     assert.equal(answers.split('HTTP/1.1 200 ').length - 1, 50)
