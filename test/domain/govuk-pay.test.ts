@@ -65,8 +65,7 @@ test('unknown fields of a card are null, but its brand is an empty text, and 3D 
     card_type: null,
   })
   assert.deepEqual([authorisation_summary, email], [undefined, undefined])
-  const plain = messageOf(samplePayment('created'), 'cancel')
-  assert.equal('card_details' in plain.resource, false)
+  assert.equal('card_details' in messageOf(samplePayment('created'), 'cancel').resource, false)
   const error = messageOf(samplePayment('started'), 'choose_error')
   assert.equal(error.resource.card_details.last_digits_card_number, '4242')
   assert.equal('authorisation_summary' in error.resource, false)
