@@ -17,7 +17,7 @@ export const job: Job = {
 
 const flooded = (flood: string, ms: number) =>
   onBoth(flood, {
-    bars: { silence: 2_000, memory: 600 },
+    bars: { silence: 2_000, memory: 700 },
     async run({ service, api, other }) {
       const workerData: FloodData = { flood, baseUrl: service.baseUrl, key: api.key ?? '' }
       const thread = new Worker(FLOOD, { workerData })
