@@ -1,4 +1,5 @@
 /** Lets plans send messages later, in the time of their account. The request that caused a message does not wait for it. */
+import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering } from '../../core/gather.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { findPayment } from '../../pay/payments/store.ts'
@@ -7,33 +8,33 @@ import { postponeMessage } from '../../pay/webhooks/message-store.ts'
 import type { PlanPorts } from './find-plans.ts'
 import { asksForPayment, delayOf, evaluate, fieldsOf, MESSAGE } from './plan.ts'
 import type { KnownPlans } from './store.ts'
-import { countsOf, MOST_TOGETHER } from './waves.ts'
+import { countsOf } from './waves.ts'
 
 type Asking = { account: Parameters<Postpone>[0]; message: Parameters<Postpone>[1] }
 
 /** In a room one run follows the other, so that a compare-and-swap fails only against other instances. */
 export function createPostpone({ database, time }: PlanPorts, { counted }: KnownPlans): Postpone {
   async function postponeSome(asking: Asking[]): Promise<boolean[] | undefined> {
-    const [{ account } = {}] = asking
-    const counts = countsOf((await counted(account?.room ?? '')).filter(({ on }) => on === MESSAGE))
+    const room = asking[0]?.account.room ?? ''
+    const counts = countsOf((await counted(room)).filter(({ on }) => on === MESSAGE))
     if (counts.plans.length === 0) return asking.map(() => false)
-    const asksFor = counts.plans.some(asksForPayment)
-    const payments = await Promise.all(
-      asking.map(({ account, message: { payment_id } }) =>
-        asksFor ? findPayment(database, account, payment_id, time.now(account)) : undefined,
-      ),
-    )
+    const paymentOf = ({ account, message: { payment_id } }: Asking) =>
+      findPayment(database, account, payment_id, time.now(account))
+    const payments = counts.plans.some(asksForPayment)
+      ? await Promise.all(asking.map(paymentOf))
+      : []
     const postponed = asking.map(({ message: { message_id, payment_id, created } }, i) => {
       const given = payments[i] && fieldsOf(payments[i].given)
-      const { acting, counted } = evaluate(counts.plans, { operation: MESSAGE, payment_id, given })
-      counts.note(counted)
+      const subject = { operation: MESSAGE, payment_id, given }
+      const { acting, counted: matched } = evaluate(counts.plans, subject)
+      counts.note(matched)
       return acting && postponeMessage(message_id, created + delayOf(acting, acting.seen + 1))
     })
     const statements = [...counts.statements(), ...postponed.filter(write => write !== undefined)]
     const isWritten = statements.length === 0 || (await database.write(statements))
     return isWritten ? postponed.map(write => write !== undefined) : undefined
   }
-  const together = createGathering(MOST_TOGETHER, (asking: Asking[]) =>
+  const together = createGathering(DELIVERIES_AT_DATABASE, (asking: Asking[]) =>
     untilWritten(() => postponeSome(asking)),
   )
   return (account, message) => together(account.room, { account, message })
