@@ -81,11 +81,14 @@ export const reportRoute = (context: ConsoleContext): Route => ({
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
     const id = pathParam(request, 'payment_id')
-    const { payment, rows } = await read({ ...visit, id })
+    const text = await context.reading(visit.request, `report ${id}`, async () => {
+      const { payment, rows } = await read({ ...visit, id })
+      return report(rows, maskedOf(visit, payment))
+    })
     return reply
       .type('application/json')
       .header('content-disposition', `attachment; filename="payment-${id}.json"`)
-      .send(report(rows, maskedOf(visit, payment)))
+      .send(text)
   },
 })
 
