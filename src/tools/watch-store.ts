@@ -13,7 +13,7 @@ export const markersOf = (part: string[]): string =>
        coalesce(max(case when exchange_id >= $2 then exchange_id end), '') as later,
      (select count(*) || ' ' || coalesce(max(message_id), '') from webhooks
         join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
-      where webhooks.account = room and messages.status = 'PENDING') as pending
+      where webhooks.account = room and messages.status = 'PENDING' and due_at is null) as pending
    from accounts left join exchanges on exchanges.account = room and exchange_id >= $1
    where room in (${places(part, 3)}) and ended = 0 group by room`
 

@@ -17,7 +17,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const newest = newestMigration()
     // Undoes the newest migration.
     for (const sql of [
-      'drop index exchanges_accepted_by_hand',
+      'drop index webhook_messages_unsent',
+      `create index webhook_messages_pending on webhook_messages (webhook_id, message_id) where status = 'PENDING'`,
       `delete from migrations where number = ${newest}`,
     ])
       await database.write([{ sql, values: [] }])

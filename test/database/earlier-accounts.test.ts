@@ -22,6 +22,8 @@ const BEFORE_BEHAVIOURS = [
   'alter table exchanges drop column broken',
   'alter table exchanges drop column by_hand',
   'drop index webhook_messages_by_due',
+  'drop index webhook_messages_unsent',
+  `create index webhook_messages_pending on webhook_messages (webhook_id, message_id) where status = 'PENDING'`,
   'alter table webhook_messages drop column due_at',
   'alter table webhook_messages drop column sent_as',
   'alter table payments drop column passed',

@@ -274,5 +274,5 @@ test('Looking for unsent messages reads no history: it happens every few seconds
   await request
   await app?.deliveries.settled()
   // Two searches, a claim and the message itself.
-  await assertPlans(/\b(messages|webhook_messages)\b/, /_pending|\(message_id=\?\)/, 4)
+  await assertPlans(/\b(messages|webhook_messages)\b/, /_unsent|\(message_id=\?\)/, 4)
 })
