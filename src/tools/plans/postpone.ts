@@ -1,23 +1,24 @@
 /** Lets plans send messages later, in the time of their account. The request that caused a message does not wait for it. */
 import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
-import { createGathering } from '../../core/gather.ts'
+import { createGathering, createSharing } from '../../core/gather.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import type { Postpone } from '../../pay/webhooks/attempts.ts'
 import { postponeMessage } from '../../pay/webhooks/message-store.ts'
 import type { PlanPorts } from './find-plans.ts'
-import { asksForPayment, delayOf, evaluate, fieldsOf, MESSAGE } from './plan.ts'
+import { asksForPayment, delayOf, evaluate, fieldsOf, MESSAGE, type Plan } from './plan.ts'
 import type { KnownPlans } from './store.ts'
 import { countsOf } from './waves.ts'
 
 type Asking = { account: Parameters<Postpone>[0]; message: Parameters<Postpone>[1] }
 
+const isOfMessages = ({ on }: Plan): boolean => on === MESSAGE
+
 /** In a room one run follows the other, so that a compare-and-swap fails only against other instances. */
 export function createPostpone({ database, time }: PlanPorts, { counted }: KnownPlans): Postpone {
   async function postponeSome(asking: Asking[]): Promise<boolean[] | undefined> {
     const room = asking[0]?.account.room ?? ''
-    const counts = countsOf((await counted(room)).filter(({ on }) => on === MESSAGE))
-    if (counts.plans.length === 0) return asking.map(() => false)
+    const counts = countsOf((await counted(room)).filter(isOfMessages))
     const paymentOf = ({ account, message: { payment_id } }: Asking) =>
       findPayment(database, account, payment_id, time.now(account))
     const payments = counts.plans.some(asksForPayment)
@@ -37,5 +38,8 @@ export function createPostpone({ database, time }: PlanPorts, { counted }: Known
   const together = createGathering(DELIVERIES_AT_DATABASE, (asking: Asking[]) =>
     untilWritten(() => postponeSome(asking)),
   )
-  return (account, message) => together(account.room, { account, message })
+  const hasPlans = createSharing<boolean>()
+  return async (account, message) =>
+    (await hasPlans(account.room, async () => (await counted(account.room)).some(isOfMessages))) &&
+    together(account.room, { account, message })
 }
