@@ -1,5 +1,6 @@
 /** The work that runs beside the requests: due steps of payments, unsent messages, and the deletion of old rows. */
 import type { Logger } from 'pino'
+import { BACKGROUND, workFor } from '../core/guests.ts'
 import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
 import { sweep } from '../pay/retention.ts'
@@ -36,35 +37,27 @@ export function startWork(work: Work): () => Promise<void> {
   const underway = new Set<Promise<void>>()
   const report = (error: unknown) =>
     work.warn({ err: error }, 'background work will be tried again')
-  function start(task: Promise<void>): void {
+  function start(step: BackgroundStep): void {
+    const task = workFor(BACKGROUND, () => step(signal))
     const done = task.catch(report).finally(() => underway.delete(done))
     underway.add(done)
   }
-  const every = (ms: number, step: BackgroundStep) => setInterval(() => start(step(signal)), ms)
-  let isDoing = false
-  async function doDue(): Promise<void> {
-    if (isDoing) return
-    isDoing = true
-    try {
-      await work.doAllDue(signal)
-      await work.deliveries.doAllDue(signal)
-    } finally {
-      isDoing = false
-    }
-  }
-  start(work.deliveries.recover(signal))
+  const every = (ms: number, step: BackgroundStep) => setInterval(() => start(step), ms)
+  start(work.deliveries.recover)
   const repeated = [
     every(RECOVERY_INTERVAL, work.deliveries.recover),
-    every(DUE_INTERVAL, doDue),
+    // Each on its own: an account whose payments take minutes delays no messages of others.
+    every(DUE_INTERVAL, oneAtATime(work.doAllDue)),
+    every(DUE_INTERVAL, oneAtATime(work.deliveries.doAllDue)),
     work.inMemory ? every(EMPTY_INTERVAL, createEmptying(work)) : undefined,
   ]
   const sweepAll = createSweep(work, report)
   let sweeping: NodeJS.Timeout | undefined
   async function sweepNow(): Promise<void> {
     await sweepAll(signal)
-    if (!signal.aborted) sweeping = setTimeout(() => start(sweepNow()), SWEEP_INTERVAL)
+    if (!signal.aborted) sweeping = setTimeout(() => start(sweepNow), SWEEP_INTERVAL)
   }
-  start(sweepNow())
+  start(sweepNow)
   return async () => {
     stopping.abort()
     for (const timer of repeated) clearInterval(timer)
@@ -84,6 +77,18 @@ function createEmptying({ database, time }: SweepPorts): BackgroundStep {
 }
 
 type BackgroundStep = (signal?: AbortSignal) => Promise<void>
+
+/** Does nothing while the step before is not done. */
+function oneAtATime(step: BackgroundStep): BackgroundStep {
+  let isDoing = false
+  return async signal => {
+    if (isDoing) return
+    isDoing = true
+    await step(signal).finally(() => {
+      isDoing = false
+    })
+  }
+}
 
 /** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
 export function createSweep(ports: SweepPorts, report: (error: unknown) => void): BackgroundStep {

@@ -1,5 +1,6 @@
 /** The account for which work is done. Code far below the request reads it: in queues, accounts take turns. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Account, ownerOf } from './account.ts'
 
 export type Guest = {
   /** The account, or the parent of a test account; '' where none is known. */
@@ -16,7 +17,13 @@ export type Guest = {
 
 const guests = new AsyncLocalStorage<Guest | undefined>()
 
-/** Undefined for work that no request asked for. */
+/** For work of the background on an account's rows. */
+export const guestOf = (account: Account): Guest => ({ owner: ownerOf(account) })
+
+/** For the rest of the background, which takes turns with the accounts. No account can have this name. */
+export const BACKGROUND: Guest = { owner: ' background' }
+
+/** Undefined for work that neither a request nor the background does. */
 export const currentGuest = (): Guest | undefined => guests.getStore()
 
 export const currentOwner = (): string => guests.getStore()?.owner ?? ''

@@ -1,6 +1,7 @@
 /** Takes the due steps of payments: each once, in order of time, and in one commit with its messages. */
 import type { Account } from '../../core/account.ts'
 import { createSharing } from '../../core/gather.ts'
+import { guestOf, workFor } from '../../core/guests.ts'
 import type { AccountTime, Database, Statement } from '../../core/ports.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { cardOfAgreement } from '../agreements/store.ts'
@@ -65,20 +66,32 @@ export async function doDue(context: Context, account: Account): Promise<void> {
 export const doDueOf = (context: Context, account: Account): Promise<void> | undefined =>
   expiry[account.behaviour] ? doDue(context, account) : undefined
 
-/** Takes the due steps of all accounts, one account after the other, until none is left or `stop` is aborted. */
+/**
+ * Takes the due steps of all accounts, one account after the other, until none is left or `stop` is aborted. A fault in
+ * one account, such as no space for its messages, is thrown after the steps of the others.
+ */
 export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
   const { database, time } = context
   let after = ''
   let isBusy = false
+  let fault: unknown
+  const doOne = (account: Account) =>
+    workFor(guestOf(account), () => doBatch(context, account)).catch(error => {
+      fault = error
+      return false
+    })
   while (!stop?.aborted) {
     const rooms = await roomsWithDue(database, after, ROOMS_AT_ONCE)
-    for (const { first, ...account } of rooms) {
+    for (const { first, due_room, ...account } of rooms) {
       if (stop?.aborted) return
-      if (first > time.now(account)) continue
-      if (await doBatch(context, account)) isBusy = true
+      if (account.name === null || first > time.now(account)) continue
+      if (await doOne(account)) isBusy = true
     }
-    after = rooms.at(-1)?.room ?? ''
-    if (after === '' && !isBusy) return
+    after = rooms.at(-1)?.due_room ?? ''
+    if (after === '' && !isBusy) {
+      if (fault) throw fault
+      return
+    }
     if (after === '') isBusy = false
   }
 }

@@ -83,17 +83,19 @@ export async function findDue(database: Database, room: string, now: AccountTime
 /**
  * The accounts with payments that will owe a step, in the order of their rooms, from the room after `after`. `first` is
  * when their first step is due. The query skips from room to room in an index: the number of payments does not matter.
+ * The name is null where the account was reset or has ended: the caller goes on after that room.
  */
 export const roomsWithDue = (database: Database, after: string, limit: number) =>
-  database.query<Account & { first: AccountTime }>(
+  database.query<(Account | { name: null }) & { due_room: string; first: AccountTime }>(
     `with recursive due (account, number) as (
        select min(account), 1 from payments where due_at is not null and account > $1
        union all
        select (select min(account) from payments where due_at is not null and account > due.account), number + 1
        from due where due.account is not null and number < ${limit})
-     select ${ACCOUNT_COLUMNS},
+     select due.account as due_room, ${ACCOUNT_COLUMNS},
        (select min(due_at) from payments where account = due.account and due_at is not null) as first
-     from due join accounts on room = due.account where ended = 0 order by room`,
+     from due left join accounts on room = due.account and ended = 0
+     where due.account is not null order by due.account`,
     [after],
   )
 

@@ -3,7 +3,7 @@ import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import { createSharing, inSizes } from '../../core/gather.ts'
-import { currentOwner, resting } from '../../core/guests.ts'
+import { currentOwner, guestOf, resting, workFor } from '../../core/guests.ts'
 import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 import { createShares, type Shares } from '../../core/shares.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
@@ -228,10 +228,11 @@ function sendingAgain(
       for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
         const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
         for (const { first, webhook_id, ...account } of webhooks) {
+          if (account.name === null) continue
           const { room } = account
           if (first > time.now(account) || isBusy.has(room)) continue
           isBusy.add(room)
-          void sendDue(account)
+          void workFor(guestOf(account), () => sendDue(account))
             .catch(onFault)
             .finally(() => isBusy.delete(room))
         }

@@ -194,19 +194,21 @@ export const postponeMessage = (message_id: string, due_at: AccountTime): Statem
 
 /**
  * The accounts of webhooks with messages that will be sent again, in the order of the webhooks, from the one after
- * `after`. `first` is the time of the first message. The query skips from webhook to webhook in an index.
+ * `after`. `first` is the time of the first message. The query skips from webhook to webhook in an index. The name is
+ * null where the account was reset or has ended: the caller goes on after that webhook.
  */
 export const webhooksWithDue = (database: Database, after: string, limit: number) =>
-  database.query<Account & { webhook_id: string; first: AccountTime }>(
+  database.query<(Account | { name: null }) & { webhook_id: string; first: AccountTime }>(
     `with recursive due (id, number) as (
        select min(webhook_id), 1 from webhook_messages where due_at is not null and webhook_id > $1
        union all
        select (select min(webhook_id) from webhook_messages where due_at is not null and webhook_id > due.id), number + 1
        from due where due.id is not null and number < ${limit})
-     select webhook_id, ${ACCOUNT_COLUMNS},
+     select id as webhook_id, ${ACCOUNT_COLUMNS},
        (select min(due_at) from webhook_messages where webhook_id = due.id and due_at is not null) as first
-     from due join webhooks on webhook_id = due.id join accounts on room = webhooks.account
-     where ended = 0 order by webhook_id`,
+     from due left join webhooks on webhooks.webhook_id = id
+       left join accounts on room = webhooks.account and ended = 0
+     where id is not null order by id`,
     [after],
   )
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { behaviours } from '../../../src/core/account.ts'
+import { currentOwner } from '../../../src/core/guests.ts'
 import type { Send } from '../../../src/core/ports.ts'
 import { accountOfName } from '../../../src/platform/accounts/store.ts'
 import type { Body, Client } from '../../support/client.ts'
@@ -8,6 +9,7 @@ import { instanceOn, resultOf } from '../../support/held-send.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 let sent: string[] = []
 const send: Send = async ({ body }) => {
@@ -23,6 +25,11 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
     await control(api, 'webhooks', { callback_url: 'https://hooks.example.org/' })
     sent = []
     return { api, name }
+  }
+
+  async function hookMore(api: Client, count: number) {
+    for (let i = 0; i < count; i++)
+      await control(api, 'webhooks', { callback_url: `https://${i}.example.org/` })
   }
 
   /** Causes one message, and resolves to it once its first attempt was made or left to a plan. */
@@ -69,8 +76,7 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
 
   test('Messages of one moment are counted together, each as if it came alone', async t => {
     const { api } = await hooked()
-    for (let i = 1; i < 60; i++)
-      await control(api, 'webhooks', { callback_url: `https://${i}.example.org/` })
+    await hookMore(api, 59)
     await plan(api, { on: 'message', skip: 57, delay: 1 })
     const { mock } = t.mock.method(service().database, 'query')
     await cancelled(api, 'sixty')
@@ -80,16 +86,36 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
     assert.deepEqual([sent.length, await counts(api)], [60, [[60, 1]]])
   })
 
+  test('Messages that wait where an account was reset do not hold up those of others', async t => {
+    const { api } = await hooked()
+    await hookMore(api, 99)
+    await plan(api, { on: 'message', delay: 1, times: 'always' })
+    await cancelled(api, 'before the reset')
+    await control(api, 'reset', {})
+    service().clock.advance(1)
+    const { api: other, name } = await hooked()
+    await plan(other, { on: 'message', delay: 1 })
+    await cancelled(other, 'other')
+    service().clock.advance(1)
+    const owners = new Set<string>()
+    mockQueries(t, service().database, query => {
+      owners.add(currentOwner())
+      return query()
+    })
+    const { doAllDue } = instanceOn(service(), send)
+    for (let looks = 0; sent.length === 0 && looks < 100; looks++) await doAllDue()
+    assert.deepEqual([sent, owners.has(name)], [['other'], true])
+  })
+
   test('After a restart the message is sent when it is due, once, and its plan is not asked again', async () => {
     const { api, name } = await hooked()
     await plan(api, { on: 'message', delay: 20_000, times: 'always' })
     await cancelled(api, 'late')
-    const { database } = service()
     const [one, other] = [instanceOn(service(), send), instanceOn(service(), send)]
     await one.recover()
     assert.deepEqual(sent, [])
     service().clock.advance(20_000)
-    const account = (await accountOfName(database, name)) ?? assert.fail('no account')
+    const account = (await accountOfName(service().database, name)) ?? assert.fail('no account')
     await Promise.all([one, other].map(each => each.doDue(account)))
     assert.deepEqual(sent, ['late'])
     assert.deepEqual(await counts(api), [[1, 1]])

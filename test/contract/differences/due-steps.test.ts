@@ -116,6 +116,29 @@ onEveryDatabase(
       assert.deepEqual([await status(frozen.api), await status(running.api)], ['created', 'failed'])
     })
 
+    test('steps that an account left behind at its resets, or that fail, do not hold up those of others', async t => {
+      const { api, name } = await service().newNamedAccount('govuk-pay')
+      const account = async (name: string) => {
+        const { body } = await ask(service(), api, 'accounts', { name, behaviour: 'govuk-pay' })
+        return createClient(service().baseUrls, body.key, 'govuk-pay')
+      }
+      const [left, other] = [await account('a'), await account('b')]
+      for (let room = 0; room < 100; room++) {
+        await left.createPayment()
+        await ask(service(), left, 'reset', {})
+        service().clock.advance(100)
+      }
+      await Promise.all([left, other].map(each => each.createPayment()))
+      service().clock.advance(90 * MINUTE)
+      mockQueries(t, service().database, async (query, values) => {
+        assert.ok(!values.includes(`${name}/a#100`), 'a query that fails')
+        return query()
+      })
+      assert.equal(await owed(`${name}/b`), 1)
+      await assert.rejects(async () => service().apps[0]?.doAllDue(), /a query that fails/)
+      assert.equal(await owed(`${name}/b`), 0)
+    })
+
     test('a change meets what is due first, and so do the pages', async () => {
       const api = await service().newAccount('govuk-pay')
       const [expired, opened] = await Promise.all([0, 1].map(() => api.createPayment()))
