@@ -15,10 +15,7 @@ import { createClient } from '../support/client.ts'
 import { read } from '../support/journeys.ts'
 import { ownService } from '../support/service.ts'
 
-const screens = {
-  desktop: { width: 1280, height: 900 },
-  phone: { width: 390, height: 844 },
-}
+const screens = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } }
 
 /** axe cannot see the contrast of text over a picture. */
 const accepted = /^color-contrast: .*could not be determined/s

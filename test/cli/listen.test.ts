@@ -84,8 +84,7 @@ describe('farthing listen', () => {
   test('farthing listen forwards to a port of this machine, of whose registered webhook it warns', async t => {
     const api = createClient([running.baseUrl], FARTHING_API_KEY)
     const { port } = new URL(receiver.url)
-    const callback_url = `http://127.0.0.1:${port}/`
-    const { body } = await api.post('/v1/webhooks', { callback_url })
+    const { body } = await api.post('/v1/webhooks', { callback_url: `http://127.0.0.1:${port}/` })
     t.after(() => api.delete(`/v1/webhooks/${body.external_id}`))
     const listen = await listening(t, 'Signing key', '--forward-to', port)
     assert.match(listen.stdout(), new RegExp(`^Ready\\. Forwarding to http://localhost:${port} as`))

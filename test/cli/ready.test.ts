@@ -18,8 +18,7 @@ describe('How commands find the service', () => {
   async function farthing(line: string, options: ProcessOptions = {}) {
     for (const { recorder } of service.apps) await recorder?.flush()
     const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY, ...options.env }
-    const run = options.wrapper ? runProcess : runHere
-    return run({ ...options, args: line.split(' '), env })
+    return (options.wrapper ? runProcess : runHere)({ ...options, args: line.split(' '), env })
   }
 
   test('The error for an answer that is not of Farthing, or of a proxy, names it and its status, and advises no start', async t => {

@@ -81,9 +81,8 @@ onOneDatabase(
   { env: { FARTHING_BEHAVIOUR: 'govuk-pay', FARTHING_API_KEY }, control: true },
   service => {
     test('/ says the behaviour of the default account as it is now, and /docs that of its document', async () => {
-      const { anonymous } = service()
       const main = async (path: string) =>
-        only(elementsOf((await anonymous.get(path)).text), tagged('main')).text
+        only(elementsOf((await service().anonymous.get(path)).text), tagged('main')).text
       const says = (now: string, other: string) =>
         new RegExp(`behaviour of the account default is ${now}: .* FARTHING_BEHAVIOUR=${other} `)
       assert.match(await main('/'), says('govuk-pay', 'specification'))

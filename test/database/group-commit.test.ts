@@ -78,11 +78,7 @@ function watchedCommit(onExec: (sql: string, connection: Connection) => void = (
   return { commit, ran, written }
 }
 
-const missing: Statement = {
-  sql: 'update a set b = 0 where b = $1',
-  values: [-1],
-  expect: 1,
-}
+const missing: Statement = { sql: 'update a set b = 0 where b = $1', values: [-1], expect: 1 }
 
 test('A batch runs without savepoints if no failed write has changed anything', () => {
   const { commit, ran, written } = watchedCommit()

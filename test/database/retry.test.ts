@@ -42,8 +42,7 @@ for (const [kind, open] of Object.entries(kinds)) {
         return (await database.write([raise(read)])) ? { read } : undefined
       }),
     )
-    const refusal = { status: 503, code: 'P0999' }
-    await Promise.all(writers.map(writer => assert.rejects(writer, refusal)))
+    await Promise.all(writers.map(writer => assert.rejects(writer, { status: 503, code: 'P0999' })))
     assert.deepEqual(tries, [20, 20])
     assert.equal(await version(), 40)
   })

@@ -79,8 +79,7 @@ async function makeThings(api: Client): Promise<Things> {
   for (const payment of web.slice(1, 8)) await choose(api, payment, 'success')
   for (const { _links } of [...web.slice(1, 4), ...web.slice(-1)])
     await api.postForm(`${_links.next_url.href}/confirm`, { scenario: 'success' })
-  const paid = web[2].payment_id
-  const refund = await api.post(`/v1/payments/${paid}/refunds`, { amount: 1 })
+  const refund = await api.post(`/v1/payments/${web[2].payment_id}/refunds`, { amount: 1 })
   const webhook = await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/x' })
   return {
     key: [api.key ?? ''],

@@ -75,8 +75,7 @@ async function spoil(baseUrl: string, key: string, good: Record<string, string>)
   ]
   for (const [body, ...head] of attempts) {
     const lines = [`Content-Length: ${Buffer.byteLength(body)}`, `Authorization: Bearer ${key}`]
-    const typed = head.length > 0 ? head : [JSON_TYPE]
-    const request = ['POST /v1/auth HTTP/1.1', ...lines, ...typed]
+    const request = ['POST /v1/auth HTTP/1.1', ...lines, ...(head.length > 0 ? head : [JSON_TYPE])]
     const { status, text } = await sendRaw(baseUrl, request, body)
     assert.ok(status >= 400 && status < 500, `${status} ${text}`)
   }

@@ -42,8 +42,7 @@ export const classed = (name: string) => (element: Found) =>
 
 /** One line for each start tag and text. Leaves out the order of attributes and classes, indentation and comments. */
 export function normalise(source: string): string {
-  const whole = /<!doctype/i.test(source)
-  return outline(whole ? parse(source) : parseFragment(source), 0).join('\n')
+  return outline(/<!doctype/i.test(source) ? parse(source) : parseFragment(source), 0).join('\n')
 }
 
 function outline(node: Node, depth: number): string[] {

@@ -11,7 +11,7 @@ import type { Job } from './run.ts'
 
 /** Attacks of one account on the record, and their effect on the others. */
 export const job: Job = {
-  title: 'a full volume, a full record, and waits over it (SQLite)',
+  title: 'a full volume, and a full record (SQLite)',
   run: ({ scale }) =>
     runAttacks({
       'full volume': fillVolume(Math.max(5, Math.ceil(60 * scale))),
@@ -20,7 +20,6 @@ export const job: Job = {
         all(at, 50, nth => `/control/requests?limit=${500 - nth}`),
       ),
       '20 checks of a full record at once': ofFullRecord(at => all(at, 20, () => '/control/check')),
-      waits: { ...ofFullRecord(waitIdly), bars: {}, mayFail: true },
     }),
 }
 
@@ -124,40 +123,4 @@ async function all({ service, api }: Attacked, count: number, path: (nth: number
   const { outcomes, said, largest } = await storm(service, api, { path, count })
   assertOnly(outcomes)
   return `${said}, ${largest} bytes at most`
-}
-
-const READS = 100
-
-/** Reads of another account, in turn with and without 50 waits of one account over 9,000 rows. */
-async function waitIdly({ service, api, other }: Attacked): Promise<string> {
-  const { payment_id } = await other.createPayment()
-  // A mean, in steady steps: waits that look together leave gaps, in which a burst of reads would fit.
-  const mean = async () => {
-    let sum = 0
-    for (let i = 0; i < READS; i++) {
-      const began = performance.now()
-      assert.equal((await other.get(`/v1/payments/${payment_id}`)).status, 200)
-      sum += performance.now() - began
-      await setTimeout(20)
-    }
-    return sum / READS
-  }
-  await mean()
-  const ratios: number[] = []
-  const means: string[] = []
-  for (let round = 0; round < 5; round++) {
-    const without = await mean()
-    const path = (nth: number) => `/control/requests?status=599&limit=${nth + 1}&wait=10000`
-    const waits = storm(service, api, { path, count: 50, leaveAfter: 9_000 })
-    await setTimeout(2_000)
-    const beside = await mean()
-    await waits
-    await setTimeout(500)
-    ratios.push(beside / without)
-    means.push(`${without.toFixed(1)} and ${beside.toFixed(1)}`)
-  }
-  const ratio = ratios.sort((a, b) => a - b)[2] ?? Infinity
-  const said = `50 idle waits over ${ROWS} rows: reads of others in ms (mean) without and with ${means.join(', ')}: ${ratio.toFixed(2)} times`
-  assert.ok(ratio <= 2, said)
-  return said
 }

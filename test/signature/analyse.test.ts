@@ -173,8 +173,7 @@ describe('The analysis of a signature', () => {
       const { verdict, causes, sentence, keyToCompare } = await withMessage(question)
       assert.deepEqual([verdict, causes], ['mismatch', ['unknown']])
       const subject = 'header' in question ? 'the header' : 'what your code computed'
-      const expected = `It does not match: no known mistake explains ${subject}. ${follows}`
-      assert.equal(sentence, expected)
+      assert.equal(sentence, `It does not match: no known mistake explains ${subject}. ${follows}`)
       assert.equal(keyToCompare?.signing_key, follows === another ? KEY : undefined)
     }
     const matched = await analysed({ computed: digit })

@@ -237,8 +237,7 @@ export const boxOf = (
  * fails if the name exists.
  */
 export async function unpackChromium(): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
-  const folder = join(entry, '../../..')
+  const folder = join(createRequire(import.meta.url).resolve('@sparticuz/chromium'), '../../..')
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const target = join(tmpdir(), `farthing-test-chromium-${version}-${process.getuid?.()}`)
   if (existsSync(target)) return target

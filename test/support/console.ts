@@ -27,8 +27,7 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string) {
   let banner = ''
   const ask = async (path: string, init: RequestInit): Promise<Shown> => {
     for (const { recorder } of apps) await recorder?.flush()
-    const site = baseUrls[asked++ % baseUrls.length]
-    const url = `${site}/console${path && `/${path}`}`
+    const url = `${baseUrls[asked++ % baseUrls.length]}/console${path && `/${path}`}`
     const cookies = [cookie, banner].filter(Boolean).join('; ')
     const headers = { ...(cookies && { Cookie: cookies }), ...init.headers }
     const response = await fetch(url, { ...init, redirect: 'manual', headers })

@@ -20,8 +20,7 @@ export async function startDnsServer(zone: Zone) {
     const { name, type, end } = question(query)
     questions.push(name)
     const known = zone[name]
-    const asked = type === TYPE_A ? 'A' : 'AAAA'
-    if (known?.silent === asked || known?.silent === 'both') return
+    if (known?.silent === (type === TYPE_A ? 'A' : 'AAAA') || known?.silent === 'both') return
     const addresses = (known?.addresses ?? []).filter(each => isIPv4(each) === (type === TYPE_A))
     const header = Buffer.alloc(12)
     query.copy(header, 0, 0, 2)

@@ -54,8 +54,7 @@ function links(base: string, created: Body, names: readonly string[]): Body {
     cancel: post(`${self}/cancel`),
     capture: post(`${self}/capture`),
   }
-  const wanted = ['self', 'events', 'refunds', ...names]
-  return Object.fromEntries(wanted.map(name => [name, all[name]]))
+  return Object.fromEntries(['self', 'events', 'refunds', ...names].map(name => [name, all[name]]))
 }
 
 /** The body of a payment made from `webPayment`, with these fields, and these links beside the common ones. */

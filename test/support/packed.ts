@@ -36,8 +36,7 @@ export function packOnce() {
 export async function pack(folder: string) {
   const source = copyOfClone(folder)
   await run(process.execPath, ['scripts/packed-files.ts', 'package'], { cwd: source })
-  const how = { cwd: source, env: WITHOUT_COLLECTION }
-  await run('npm', ['pack', '--pack-destination', folder], how)
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: source, env: WITHOUT_COLLECTION })
   const name = readdirSync(folder).find(file => file.endsWith('.tgz')) ?? ''
   return { source, tarball: join(folder, name) }
 }

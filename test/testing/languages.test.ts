@@ -12,8 +12,7 @@ import { buyFromShop } from '../support/shop.ts'
 
 test('what starts Farthing registers the receiver where accounts of both behaviours can', () => {
   for (const { folder } of languages) {
-    const names = readdirSync(join(EXAMPLES, folder), { recursive: true, encoding: 'utf8' })
-    const texts = names
+    const texts = readdirSync(join(EXAMPLES, folder), { recursive: true, encoding: 'utf8' })
       .filter(name => /\.(py|rb|java|php|go|cs)$/.test(name))
       .map(name => readFileSync(join(EXAMPLES, folder, name), 'utf8'))
     const asked = texts.flatMap(text => text.match(/(?<=["'])\/\w+\/webhooks(?=["'])/g) ?? [])

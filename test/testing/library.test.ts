@@ -144,8 +144,7 @@ for (const [title, begin] of [
       assert.deepEqual(await plan.counts(), { seen: 1, acted: 1 })
       await assert.rejects(account.waitForPayment('R-8', { timeout: 0 }), /is no such payment/)
       const controller = new AbortController()
-      const { signal } = controller
-      const aborted = account.waitForPayment('R-8', { signal })
+      const aborted = account.waitForPayment('R-8', { signal: controller.signal })
       controller.abort()
       await assert.rejects(aborted, { name: 'AbortError' })
     })
@@ -205,8 +204,7 @@ for (const [title, begin] of [
       }
       assert.deepEqual((await account.send('GET', '/control/plans')).body.results, [])
       const lost = await account.plan({ on: 'createPayment', when: 'after', reset: true })
-      const fields = { ...webPayment, reference: 'R' }
-      await assert.rejects(account.send('POST', '/v1/payments', fields))
+      await assert.rejects(account.send('POST', '/v1/payments', { ...webPayment, reference: 'R' }))
       assert.equal((await account.waitForPayment('R')).reference, 'R')
       await account.reset()
       await lost.remove()

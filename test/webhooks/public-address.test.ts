@@ -62,8 +62,7 @@ function isKnownDifference(text: string): boolean {
   if (!(address instanceof ipaddr.IPv6)) return text === '168.63.129.16'
   const [first = 0, , , , fifth = 0, sixth] = address.parts
   const unallocated = first < 0x2000 || first > 0x3fff
-  const isatap = sixth === 0x5efe && (fifth & ~0x300) === 0
-  return unallocated || isatap
+  return unallocated || (sixth === 0x5efe && (fifth & ~0x300) === 0)
 }
 
 test('Every public address is unicast for ipaddr.js, every refused one is special or a known difference, and all notations of one count alike.', () => {

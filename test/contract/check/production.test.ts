@@ -44,8 +44,7 @@ onEveryDatabase('Differences in the record', { ...receiving, control: true }, se
     ] as const) {
       const api = await service().newAccount('govuk-pay')
       const onRequest = ({ request, response }: Answer) => {
-        const isFirst = request.path === '/hook'
-        response.writeHead(isFirst ? status : 200, { location: '/other' }).end()
+        response.writeHead(request.path === '/hook' ? status : 200, { location: '/other' }).end()
       }
       const behaviour = { plain: true as const, onRequest }
       const subscriptions = ['card_payment_failed']

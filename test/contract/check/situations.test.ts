@@ -117,8 +117,7 @@ describe('The line of a situation causes it, and no other', { concurrency: true 
       for (const name of names) {
         await using account = await farthing.account({ behaviour })
         found.push(await meet(language, name, { service, farthing, account }))
-        const isHere = behaviour === 'govuk-pay' || !isElsewhere(name)
-        const after = isHere ? true : 'elsewhere'
+        const after = behaviour === 'govuk-pay' || !isElsewhere(name) ? true : 'elsewhere'
         expected.push({ name, before: false, after, others: [] })
       }
       assert.deepEqual(found, expected)

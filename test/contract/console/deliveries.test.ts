@@ -154,8 +154,7 @@ test('a page of deliveries, and the messages of a payment, are read from as much
   forget()
   for (const status of [undefined, 'FAILED', 'PENDING', 'SUCCESSFUL', 'not listening'] as const)
     await listDeliveries(database, webhooks, { status, before: 'c' }, part)
-  const range = /\(webhook_id=\? AND message_id<\?\)|\(message_id=\?\)/
-  await assertPlans(/webhook_messages/, range, 15)
+  await assertPlans(/webhook_messages/, /\(webhook_id=\? AND message_id<\?\)|\(message_id=\?\)/, 15)
   forget()
   await messagesOfPayment(database, 'a')
   await assertPlans(/./, /^SEARCH /, 1)

@@ -189,8 +189,7 @@ onSharedDatabases('Scenarios', { control: true }, service => {
     await control(api, 'plans', { hold: true })
     const held = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
     beforeWrite(() => cancelAgreement(api, { agreement_id }))
-    const { baseUrl } = service()
-    const alone = { ...service(), baseUrls: [baseUrl] }
+    const alone = { ...service(), baseUrls: [service().baseUrl] }
     const path = `payments/${held.payment_id}/complete`
     const { body } = await ask(alone, api, path, { scenario: 'declined', can_retry: false })
     assert.deepEqual([body.state.code, body.state.can_retry], ['P0010', false])

@@ -29,8 +29,7 @@ onSharedDatabases(
       const first = await post(more)
       assert.equal(first.status, 201)
       await settle(api)
-      const { payment_id } = first.body
-      assert.equal((await api.post(`/v1/payments/${payment_id}/capture`)).status, 204)
+      assert.equal((await api.post(`/v1/payments/${first.body.payment_id}/capture`)).status, 204)
       await settle(api)
       const reversed = Object.fromEntries(Object.entries({ ...parts, ...more }).toReversed())
       const again = await postPayment(api, {

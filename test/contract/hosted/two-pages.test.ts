@@ -143,8 +143,7 @@ onSharedDatabases('Hosted pages: the two pages', { control: true }, service => {
       const { api, payment } = await newPayment(service(), { delayed_capture })
       await choose(api, payment, 'success')
       assert.deepEqual(met(await confirm(api, payment, fields)), [303, payment.return_url])
-      const steps = ['created', 'started', 'submitted', last]
-      assert.deepEqual(await statusesOf(api, payment), steps)
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', last])
     })
 
   for (const isChosen of [true, false])

@@ -225,8 +225,7 @@ onOneDatabase('Payments: fields of POST /v1/payments', service => {
       test(`in ${mode} mode, ${sentence}`, async () => {
         for (const [paths, answer, ...values] of rows)
           for (const path of paths.split(' ')) {
-            const namesField = /^\d+ \w+$/.test(answer)
-            const expected = namesField ? `${answer} ${nameOf(path)}` : answer
+            const expected = /^\d+ \w+$/.test(answer) ? `${answer} ${nameOf(path)}` : answer
             for (const value of values)
               await assertAnswer(api, { ...base(), [path]: value }, expected)
           }

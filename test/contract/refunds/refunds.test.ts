@@ -124,8 +124,7 @@ onSharedDatabases('Refunds', { control: true }, service => {
       const { payment_id } = await made(control(api, 'payments', { scenario: 'success', ...built }))
       const path = `/v1/payments/${payment_id}`
       if (way === 'plan') {
-        const given = { on: 'refundPayment', payment_id, scenario: 'error' }
-        await made(control(api, 'plans', given))
+        await made(control(api, 'plans', { on: 'refundPayment', payment_id, scenario: 'error' }))
         const { status, body } = await api.post(`${path}/refunds`, { amount: 500 })
         assert.deepEqual([status, body.status], [202, 'submitted'])
       }

@@ -72,8 +72,7 @@ onEveryDatabase('Webhooks: messages and commits', receiving, service => {
     const api = await account()
     const payment = await api.createPayment()
     const subscriber = await subscribe(t, api)
-    const { database } = service()
-    const broken = mockWrites(t, database, async write => {
+    const broken = mockWrites(t, service().database, async write => {
       if (subscriber.connections() > 0) throw new Error('no connection')
       return write()
     })

@@ -61,8 +61,7 @@ onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
     const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
     const answer = change(api)
     await subscriber.next()
-    const { external_id } = subscriber.webhook
-    assert.equal((await api.delete(`/v1/webhooks/${external_id}`)).status, 204)
+    assert.equal((await api.delete(`/v1/webhooks/${subscriber.webhook.external_id}`)).status, 204)
     gate.open()
     await answer
     return { api, subscriber }

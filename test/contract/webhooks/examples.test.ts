@@ -21,8 +21,7 @@ const verifiers: Record<string, Verify> = {
   'examples/javascript/receiver.ts': signed => signed.map(given => isSigned(...given)),
 }
 // Python and OpenSSL are optional on the machines that run these tests.
-const hasPython = spawnSync('python3', ['--version']).status === 0
-if (hasPython)
+if (spawnSync('python3', ['--version']).status === 0)
   verifiers['examples/python/receiver.py'] = signed => {
     const script = `import json, sys
 from receiver import is_signed

@@ -41,8 +41,7 @@ export async function* readTrace(path: string): AsyncGenerator<DiskEvent> {
       continue
     }
     const resumed = /^\d+ +<\.\.\. \w+ resumed>(.*)$/.exec(line)
-    const whole = resumed ? `${unfinished.get(thread)}${resumed[1]}` : line
-    const event = toEvent(whole)
+    const event = toEvent(resumed ? `${unfinished.get(thread)}${resumed[1]}` : line)
     if (event) yield event
   }
 }

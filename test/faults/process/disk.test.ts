@@ -39,8 +39,7 @@ test('While the disk is full writes are 500, reads are 200, and readiness is 503
 test('A request whose commit fails with an I/O error is 500, and the process exits with 1', async t => {
   const url = tempDatabase()
   // A file that may not grow further fails with EFBIG, which SQLite reports as it does EIO.
-  const wrapper = ['bash', '-c', 'ulimit -f 600; exec "$@"', 'bash']
-  const limited = await serve(t, url, {}, wrapper)
+  const limited = await serve(t, url, {}, ['bash', '-c', 'ulimit -f 600; exec "$@"', 'bash'])
   const acknowledged: string[] = []
   const refused: Answer[] = []
 

@@ -164,10 +164,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
 test('A log that nobody reads delays neither requests nor the stop', async t => {
   const DATABASE_URL = tempDatabase()
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY }
-  const child = spawn(process.execPath, [COMMAND], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const child = spawn(process.execPath, [COMMAND], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   t.after(() => child.kill('SIGKILL'))
   const [line] = await once(child.stdout, 'data')
   child.stdout.pause()

@@ -137,8 +137,7 @@ export const creating = {
   oldestWithKey: {
     async seen(api) {
       const agreement = await activeAgreement(api)
-      const waits = [0, 24 * 3_600_000 - 1, 1, 6 * 24 * 3_600_000]
-      return Array.fromAsync(waits, async wait => {
+      return Array.fromAsync([0, 24 * 3_600_000 - 1, 1, 6 * 24 * 3_600_000], async wait => {
         await api.advance(wait)
         return briefOf(await payByAgreement(api, agreement, {}, { [HEADER]: 'k' }))
       })
