@@ -10,7 +10,7 @@ import {
   STORED_BEYOND,
 } from '../../pay/webhooks/listener.ts'
 import type { Webhook } from '../../pay/webhooks/webhook.ts'
-import { DEADLINE_MS, failed, SLOT_TIMEOUT_MS } from '../../platform/outbound/send.ts'
+import { DEADLINE_MS, failed } from '../../platform/outbound/send.ts'
 import type { Watch } from '../watch.ts'
 import {
   type AttemptKey,
@@ -33,6 +33,12 @@ type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
 }
 
 /**
+ * The least milliseconds in which a listener can take a message and answer. With less, thousands of messages that wait
+ * for slots were offered for a moment each, one after the other, which took most of the database's time.
+ */
+const LEAST_MS = 500
+
+/**
  * As `send`, but hands messages over to their listeners and waits for the answers. A listener has as many slots as a
  * host. All listeners of an account and its test accounts together have as many as all hosts.
  */
@@ -44,11 +50,11 @@ export function withListeners(send: Send, ports: ListenerPorts): Send {
     const takeSlot = slots.get(parent ?? name) ?? createSlots(DELIVERIES_TO_HOST, DELIVERIES)
     slots.set(parent ?? name, takeSlot)
     const began = performance.now()
-    const release = await takeSlot(message.webhook_id, SLOT_TIMEOUT_MS)
+    const release = await takeSlot(message.webhook_id, DEADLINE_MS - LEAST_MS)
     const left = Math.ceil(began + DEADLINE_MS - performance.now())
     try {
       // On a busy machine a slot may come later than the wait for it ends.
-      return release && left >= DEADLINE_MS - SLOT_TIMEOUT_MS
+      return release && left >= LEAST_MS
         ? await sendToListener(ports, message, left)
         : failed('timeout', null)
     } finally {
