@@ -17,7 +17,6 @@ import { createFollow, type Hop, type Next } from './follow.ts'
 export const DEADLINE_MS = 2000
 /** The wait for a slot ends so much earlier: a slot that another timeout frees would leave no time to use it. */
 const SLOT_MARGIN_MS = 100
-export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
 /** The reasons for a result without a status. */

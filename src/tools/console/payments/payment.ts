@@ -81,7 +81,7 @@ export const reportRoute = (context: ConsoleContext): Route => ({
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
     const id = pathParam(request, 'payment_id')
-    const text = await context.reading(visit.request, `report ${id}`, async () => {
+    const text = await context.reading(visit.request, Symbol(), async () => {
       const { payment, rows } = await read({ ...visit, id })
       return report(rows, maskedOf(visit, payment))
     })
