@@ -1,5 +1,4 @@
 /** Lets plans send messages later, in the time of their account. The request that caused a message does not wait for it. */
-import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering, createSharing } from '../../core/gather.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { findPayment } from '../../pay/payments/store.ts'
@@ -8,7 +7,7 @@ import { postponeMessage } from '../../pay/webhooks/message-store.ts'
 import type { PlanPorts } from './find-plans.ts'
 import { asksForPayment, delayOf, evaluate, fieldsOf, MESSAGE, type Plan } from './plan.ts'
 import type { KnownPlans } from './store.ts'
-import { countsOf } from './waves.ts'
+import { countsOf, MOST_TOGETHER } from './waves.ts'
 
 type Asking = { account: Parameters<Postpone>[0]; message: Parameters<Postpone>[1] }
 
@@ -35,7 +34,7 @@ export function createPostpone({ database, time }: PlanPorts, { counted }: Known
     const isWritten = statements.length === 0 || (await database.write(statements))
     return isWritten ? postponed.map(write => write !== undefined) : undefined
   }
-  const together = createGathering(DELIVERIES_AT_DATABASE, (asking: Asking[]) =>
+  const together = createGathering(MOST_TOGETHER, (asking: Asking[]) =>
     untilWritten(() => postponeSome(asking)),
   )
   const hasPlans = createSharing<boolean>()

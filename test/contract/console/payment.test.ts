@@ -205,7 +205,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
   })
 
   // test/faults/secrets.test.ts tests that no page shows a token or a key.
-  test('the payment is there as a text, as JSON and, with its requests, as a file, its token masked', async t => {
+  test('the payment is there as a text, as JSON and, with its requests, as a file, its token masked; downloads take turns', async t => {
     const { api, browser } = await enter(service())
     const payment = await api.createPayment({ metadata: { note: 'x' } })
     service().clock.advance(8)

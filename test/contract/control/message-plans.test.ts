@@ -97,6 +97,7 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
     await plan(other, { on: 'message', delay: 1 })
     await cancelled(other, 'other')
     service().clock.advance(1)
+    // Its queries wait in the queue of its account, not in that of unknown keys.
     const owners = new Set<string>()
     mockQueries(t, service().database, query => {
       owners.add(currentOwner())
