@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { BACKGROUND, workFor } from '../core/guests.ts'
 import type { Ports } from '../core/ports.ts'
+import { oneAtATime } from '../core/remember.ts'
 import { DAY, HOUR } from '../core/time.ts'
 import { sweep } from '../pay/retention.ts'
 import { sweepListeners } from '../tools/deliver/listener-store.ts'
@@ -42,13 +43,14 @@ export function startWork(work: Work): () => Promise<void> {
     const done = task.catch(report).finally(() => underway.delete(done))
     underway.add(done)
   }
+  const whenDone = (step: BackgroundStep) => oneAtATime(() => step(signal).catch(report))
   const every = (ms: number, step: BackgroundStep) => setInterval(() => start(step), ms)
   start(work.deliveries.recover)
   const repeated = [
     every(RECOVERY_INTERVAL, work.deliveries.recover),
     // Each on its own: an account whose payments take minutes delays no messages of others.
-    every(DUE_INTERVAL, oneAtATime(work.doAllDue)),
-    every(DUE_INTERVAL, oneAtATime(work.deliveries.doAllDue)),
+    every(DUE_INTERVAL, whenDone(work.doAllDue)),
+    every(DUE_INTERVAL, whenDone(work.deliveries.doAllDue)),
     work.inMemory ? every(EMPTY_INTERVAL, createEmptying(work)) : undefined,
   ]
   const sweepAll = createSweep(work, report)
@@ -77,18 +79,6 @@ function createEmptying({ database, time }: SweepPorts): BackgroundStep {
 }
 
 type BackgroundStep = (signal?: AbortSignal) => Promise<void>
-
-/** Does nothing while the step before is not done. */
-function oneAtATime(step: BackgroundStep): BackgroundStep {
-  let isDoing = false
-  return async signal => {
-    if (isDoing) return
-    isDoing = true
-    await step(signal).finally(() => {
-      isDoing = false
-    })
-  }
-}
 
 /** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
 export function createSweep(ports: SweepPorts, report: (error: unknown) => void): BackgroundStep {

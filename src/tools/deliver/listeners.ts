@@ -1,3 +1,4 @@
+import { ownerOf } from '../../core/account.ts'
 import { DELIVERIES, DELIVERIES_TO_HOST } from '../../core/budgets.ts'
 import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
 import { answerTo, attemptFor, leftBy, type Signals } from '../../core/signal.ts'
@@ -46,9 +47,9 @@ export function withListeners(send: Send, ports: ListenerPorts): Send {
   const slots = new Map<string, ReturnType<typeof createSlots>>()
   return async message => {
     if (!isListenerAddress(message.url)) return send(message)
-    const { name, parent } = message.account
-    const takeSlot = slots.get(parent ?? name) ?? createSlots(DELIVERIES_TO_HOST, DELIVERIES)
-    slots.set(parent ?? name, takeSlot)
+    const owner = ownerOf(message.account)
+    const takeSlot = slots.get(owner) ?? createSlots(DELIVERIES_TO_HOST, DELIVERIES)
+    slots.set(owner, takeSlot)
     const began = performance.now()
     const release = await takeSlot(message.webhook_id, DEADLINE_MS - LEAST_MS)
     const left = Math.ceil(began + DEADLINE_MS - performance.now())
