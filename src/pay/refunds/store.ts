@@ -1,5 +1,13 @@
 import type { Database, Statement } from '../../core/ports.ts'
-import { columnsFor, findOne, findPart, ifGiven, where } from '../../platform/database/select.ts'
+import {
+  columnsFor,
+  countRows,
+  findEnds,
+  findOne,
+  findPart,
+  ifGiven,
+  where,
+} from '../../platform/database/select.ts'
 import type { Refund } from '../payments/refund.ts'
 
 export const refundRows = {
@@ -12,6 +20,7 @@ export const refundRows = {
     scenario: 'scenario',
   }),
   id: 'refund_id',
+  idOf: ({ refund_id }: Refund) => refund_id,
   fromRow: (row: Refund): Refund => row,
 }
 
@@ -30,6 +39,13 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
     [where('payment_id = ?', payment_id), ...ifGiven('refund_id > ?', after)],
     { limit, order: 'oldest' },
   )
+
+/** The first and the last refunds of a payment, READ_AT_ONCE of each, oldest first. */
+export const endsOfRefunds = (database: Database, payment_id: string) =>
+  findEnds(database, refundRows, [where('payment_id = ?', payment_id)], READ_AT_ONCE)
+
+export const countRefunds = (database: Database, payment_id: string) =>
+  countRows(database, where('refunds where payment_id = ?', payment_id))
 
 /** The first held refunds of a payment, oldest first. */
 export const heldRefundsOf = (database: Database, payment_id: string, limit: number) =>

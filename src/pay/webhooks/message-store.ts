@@ -256,14 +256,13 @@ export const outlineRows = {
   from: KEPT,
   columns: OUTLINE_COLUMNS,
   id: 'message_id',
+  idOf: ({ message_id }: { message_id: string }) => message_id,
   fromRow: keptFromRow<Omit<KeptRow, 'body'>>,
 }
 
 export const keptRows = {
-  from: KEPT,
+  ...outlineRows,
   columns: `${OUTLINE_COLUMNS}, messages.body`,
-  id: 'message_id',
-  idOf: ({ message_id }: { message_id: string }) => message_id,
   bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }

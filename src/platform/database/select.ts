@@ -74,6 +74,21 @@ export async function findPart<Row, Item>(
   return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
 }
 
+/** The first and the last `limit` items, oldest first: all of them, if there are no more. */
+export async function findEnds<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item> & { idOf: (item: Item) => string },
+  conditions: Condition[],
+  limit: number,
+): Promise<Item[]> {
+  const first = await findPart(database, table, conditions, { limit, order: 'oldest' })
+  const end = first[limit - 1]
+  if (!end) return first
+  const rest = [...conditions, where(`${table.id} > ?`, table.idOf(end))]
+  const last = await findPart(database, table, rest, { limit, order: 'newest' })
+  return [...first, ...last.reverse()]
+}
+
 export async function findOne<Row, Item>(
   database: Database,
   table: Searchable<Row, Item>,

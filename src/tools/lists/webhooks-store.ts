@@ -12,6 +12,7 @@ import type {
 import {
   allOf,
   countRows,
+  findEnds,
   findPart,
   ifGiven,
   inRange,
@@ -61,16 +62,13 @@ export const countWebhooks = (database: Database, room: string): Promise<number>
   countRows(database, where('webhooks where account = ?', room))
 
 /** A limit, because each refund of a payment makes a message for each webhook. */
-const MOST_OF_PAYMENT = 1_000
+export const MOST_OF_PAYMENT = 1_000
 
-/** The first messages of a payment that the caller has found and that is not gone, oldest first. */
-export const messagesOfPayment = (database: Database, payment_id: string) =>
-  findPart(
-    database,
-    outlineRows,
-    [where('payment_id = ? and messages.body is not null', payment_id)],
-    { limit: MOST_OF_PAYMENT, order: 'oldest' },
-  )
+/** The first and the last messages of a payment that the caller has found and that is not gone, oldest first. */
+export const messagesOfPayment = (database: Database, payment_id: string) => {
+  const ofPayment = where('payment_id = ? and messages.body is not null', payment_id)
+  return findEnds(database, outlineRows, [ofPayment], MOST_OF_PAYMENT / 2)
+}
 
 /** The condition of a message that needs attention: it was sent and failed, and its receiver has not accepted it since. */
 export const isOpen = (table: string): string =>

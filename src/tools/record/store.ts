@@ -220,8 +220,8 @@ export async function findExchange(database: Database, room: string, exchange_id
 
 const MOST_READS = 500
 
-/** A read of a payment through the API, without its request and response. */
-export type Outline = { exchange_id: string; operation: string; status: number | null }
+/** An exchange without its request and response. */
+export type Outline = Pick<Exchange, 'exchange_id' | 'kind' | 'operation' | 'status'>
 
 type PaymentKey = { room: string; payment_id: string }
 
@@ -234,18 +234,12 @@ export const isAmong = (column: string, values: readonly string[]): Condition =>
     ...values,
   )
 
-/** The reads of a payment, that is, its exchanges with these operations, in the order in which they began. */
-export const readsOfPayment = (
-  database: Database,
-  key: PaymentKey,
-  operations: readonly string[],
-): Promise<Outline[]> =>
-  findPart(
-    database,
-    { ...exchangeRows, columns: 'exchange_id, operation, status', fromRow: (row: Outline) => row },
-    [ofPayment(key), isAmong('operation', operations)],
-    { limit: MOST_GROUPED, order: 'oldest' },
-  )
+/** All exchanges of a payment, in the order of their identifiers. */
+export function outlinesOfPayment(database: Database, key: PaymentKey): Promise<Outline[]> {
+  const columns = 'exchange_id, kind, operation, status'
+  const rows = { ...exchangeRows, columns, fromRow: (row: Outline) => row }
+  return findPart(database, rows, [ofPayment(key)], { limit: MOST_GROUPED, order: 'oldest' })
+}
 
 /** A read of a payment through the API. `began` is a time of the machine. */
 export type Read = { payment_id: string; began: number }
@@ -270,23 +264,18 @@ export async function readsSince(
   })
 }
 
-/** The exchanges of a payment with these identifiers, or all but those of these operations. Without damaged rows. */
+/** The exchanges of a payment with these identifiers, at most 5 MB of them. A damaged row is a gap. */
 export async function exchangesOfPayment(
   database: Database,
   key: PaymentKey,
-  which: { not: readonly string[] } | { ids: readonly string[] },
-  part: Part,
+  ids: readonly string[],
+  order: Part['order'],
 ): Promise<Exchange[]> {
-  const condition =
-    'ids' in which
-      ? isAmong('exchange_id', which.ids)
-      : join([where('not '), isAmong('operation', which.not)], '')
-  const within = { ...part, most: PAYMENT_BYTES }
-  const found = await findWithin(database, exchangeRows, [ofPayment(key), condition], within)
-  return found.filter(({ kind }) => kind !== 'gap')
+  if (ids.length === 0) return []
+  const part = { limit: ids.length, order, most: PAYMENT_BYTES }
+  return findWithin(database, exchangeRows, [ofPayment(key), isAmong('exchange_id', ids)], part)
 }
 
-/** Bytes of the exchanges that the page of a payment reads. */
 const PAYMENT_BYTES = 5 * 1024 * 1024
 
 /** The identifier of the newest exchange; undefined without any. */

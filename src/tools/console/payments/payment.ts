@@ -18,7 +18,16 @@ import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from
 import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
-import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
+import {
+  FIRST_LINES,
+  isAfter,
+  LAST_LINES,
+  type Rows,
+  rowsOf,
+  type Step,
+  timelineOf,
+  type Unread,
+} from './timeline.ts'
 import { MOST_NAMED, reasonFor, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
@@ -31,22 +40,22 @@ export const payment = definePage({
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
-    const { first, last } = endsOf(steps)
-    const hidden = steps.length - first - last
+    const { first, last } = endsOf(steps, rows.unread)
+    const hidden = steps.length - first - last + (rows.unread?.steps ?? 0)
     const shown = hidden > 0 ? [...steps.slice(0, first), ...steps.slice(-last)] : steps
     const address = `payments/${payment.payment_id}`
     const reason = reasonFor(stateOf(payment))
     return html`${ui.paragraph(html`${ui.refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, steps)}
-${details('Summary for a colleague', ui.listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
-${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
+${details('Summary for a colleague', ui.listing('Summary', summary(rows, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
+${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, at most 256 KB, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${ui.paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
 ${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`)}
 <h2 class="govuk-heading-m">Details</h2>
-${summaryList(detailRows(visit, payment, rows))}
+${summaryList(detailRows(visit, rows))}
 ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(masked, null, 2)))}`
   },
   async live(visit) {
@@ -107,10 +116,6 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
-/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 400 KB. */
-const FIRST_LINES = 50
-const LAST_LINES = 200
-
 const LAST_REFUNDS = 50
 
 /** A step has a line for each message: an account may have 100 webhooks. */
@@ -127,13 +132,16 @@ function firstOf(steps: readonly Step[], lines: number): Step[] {
 }
 
 /** How many steps are shown of the beginning and of the end. */
-function endsOf(steps: readonly Step[]): { first: number; last: number } {
-  const isShort = firstOf(steps, FIRST_LINES + LAST_LINES).length === steps.length
-  const first = isShort ? steps.length : firstOf(steps, FIRST_LINES).length
-  return { first, last: firstOf(steps.slice(first).reverse(), LAST_LINES).length }
+function endsOf(steps: readonly Step[], unread?: Unread): { first: number; last: number } {
+  const isShort = !unread && firstOf(steps, FIRST_LINES + LAST_LINES).length === steps.length
+  if (isShort) return { first: steps.length, last: 0 }
+  const next = unread && steps.findIndex(step => isAfter(unread, step))
+  const first = firstOf(steps.slice(0, next), FIRST_LINES).length
+  return { first, last: firstOf(steps.slice(next ?? first).reverse(), LAST_LINES).length }
 }
 
-function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows): SummaryRow[] {
+function detailRows({ root }: AccountVisit, rows: Rows): SummaryRow[] {
+  const { payment, refunds, refundCount } = rows
   const { payment_id, given, card, provider_id } = payment
   const agreement_id = given.agreement_id ?? given.set_up_agreement
   const person = card ?? given.prefilled
@@ -159,7 +167,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   }
   for (const [name, value] of Object.entries(given.metadata ?? {}))
     facts[`Metadata: ${name}`] = String(value)
-  const earlier = refunds.length - LAST_REFUNDS
+  const earlier = refundCount - LAST_REFUNDS
   const filled = Object.entries(facts).filter(([, value]) => value)
   return [
     { id: 'detail-created', key: 'Date created', value: ui.time(timeOf(payment_id)) },

@@ -1,9 +1,9 @@
 /** A payment to hand to somebody else: a summary of a few lines, or everything as JSON. */
 
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
-import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
+import { stateOf } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { causeOf, withoutControls } from '../../explain/causes.ts'
 import { actionText } from '../../record/action.ts'
@@ -18,7 +18,7 @@ const FIRST_LINES = 3
 const LAST_LINES = 7
 
 /** At most 15 lines that a colleague can read. `link` leads to the page of the payment. */
-export function summary(payment: Payment, steps: readonly Step[], link: string): string {
+export function summary({ payment, unread }: Rows, steps: readonly Step[], link: string): string {
   const state = stateOf(payment)
   const { amount, reference } = payment.given
   const listed = steps.filter(isOfInterest)
@@ -26,13 +26,14 @@ export function summary(payment: Payment, steps: readonly Step[], link: string):
   const first = listed.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
   const last = listed.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
   const left = listed.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
+  const rest = unread ? ` and ${inDigits(unread.steps)} more steps` : ''
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
       .filter(Boolean)
       .join(', '),
     `Payment ${payment.payment_id}`,
-    ...(left > 1 ? [...first, `(${left} more lines)`, ...last] : listed.flatMap(linesOf)),
+    ...(left > 1 ? [...first, `(${left} more lines${rest})`, ...last] : listed.flatMap(linesOf)),
     ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
@@ -83,7 +84,8 @@ const MOST_BYTES = 256 * 1024
  * Everything known about a payment, as JSON of at most 256 KiB. Recorded exchanges were masked when they were written;
  * `masked` is the payment with its token masked. If there is too much, bodies are left out, then the newest exchanges.
  */
-export function report({ exchanges, messages, refunds, webhooks }: Rows, masked: object): string {
+export function report(rows: Rows, masked: object): string {
+  const { exchanges, unread, messages, refunds, webhooks } = rows
   const mask = createMask([])
   const rest = {
     farthing: version,
@@ -113,7 +115,7 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
     left -= size(bodies)
     return left >= 0 ? { ...exchange, ...bodies } : { ...exchange, ...leftOut(bodies) }
   })
-  const left_out = exchanges.length - listed.length || undefined
+  const left_out = exchanges.length - listed.length + (unread?.steps ?? 0) || undefined
   return JSON.stringify({ ...rest, exchanges: complete, left_out }, null, 2)
 }
 

@@ -4,14 +4,14 @@ import { timeOf } from '../../../core/ids.ts'
 import { eventsOfMove } from '../../../pay/differences/messages.ts'
 import { behaviourOf, type Payment, type PaymentEvent } from '../../../pay/payments/payment.ts'
 import type { Refund } from '../../../pay/payments/refund.ts'
-import { refundsOf } from '../../../pay/refunds/store.ts'
+import { countRefunds, endsOfRefunds } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
+import { MOST_OF_PAYMENT, messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
 import type { ActionName } from '../../record/action.ts'
 import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { exchangesOfPayment, type Outline, readsOfPayment } from '../../record/store.ts'
+import { exchangesOfPayment, type Outline, outlinesOfPayment } from '../../record/store.ts'
 import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
@@ -62,7 +62,10 @@ export function timelineOf(rows: Rows): Step[] {
   const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
   // The sort is stable: of steps with the same time, one without a request comes first.
   const ordered = steps.toSorted((a, b) => a.at - b.at)
-  return foldReads(ordered.map(step => ({ ...step, missing: missingOf(step, rows) })))
+  return foldReads(
+    ordered.map(step => ({ ...step, missing: missingOf(step, rows) })),
+    rows.unread,
+  )
 }
 
 type Drawn = Omit<Step, 'missing'>
@@ -90,7 +93,11 @@ function refundNamed({ operation, kind, query, response_body }: Exchange): strin
 }
 
 /** The steps that no recorded request has caused: one for each time at which the payment changed. */
-function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], recorded: Drawn[]) {
+function unrecordedSteps(
+  { payment, refunds, unread }: Rows,
+  messages: ShownMessage[],
+  recorded: Drawn[],
+) {
   const hasStep = new Set(
     recorded.flatMap(step => [step.events, step.refunds, step.messages].flat()),
   )
@@ -106,7 +113,10 @@ function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], r
     if (!hasStep.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
   for (const sent of messages)
     if (!hasStep.has(sent)) stepAt(sent.message.created).messages.push(sent)
-  return [...steps.values()]
+  // The exchanges that were not read may have caused these.
+  const isUnknown = (at: number) =>
+    unread && at > unread.from - LONGEST_REQUEST && at < unread.to + LONGEST_REQUEST
+  return [...steps.values()].filter(({ at }) => !isUnknown(at))
 }
 
 /** The event types about which a step sends messages to the webhooks that subscribe to them. */
@@ -122,7 +132,9 @@ function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[]
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }
 
-function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
+function missingOf(step: Drawn, { webhooks, payment, messages }: Rows): MissingMessage[] {
+  // There may be more messages than were read.
+  if (messages.length >= MOST_OF_PAYMENT) return []
   const types = eventTypesOf(step, payment)
   // A test message goes to one webhook, so the others miss nothing.
   if (types.length === 0 || payment.origin === 'test message') return []
@@ -147,7 +159,7 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
 }
 
 /** Equal reads between two other steps become one, whose `more` counts the others. */
-function foldReads(steps: Step[]): Step[] {
+function foldReads(steps: Step[], unread?: Unread): Step[] {
   const firsts = new Map<string, Step>()
   return steps.filter(step => {
     const { exchange, events, more } = step
@@ -155,7 +167,7 @@ function foldReads(steps: Step[]): Step[] {
       firsts.clear()
       return true
     }
-    const read = `${exchange.status} ${exchange.path}?${exchange.query}`
+    const read = `${isAfter(unread, step)} ${exchange.status} ${exchange.path}?${exchange.query}`
     const first = firsts.get(read)
     if (first) first.more += 1 + more
     else firsts.set(read, step)
@@ -163,8 +175,28 @@ function foldReads(steps: Step[]): Step[] {
   })
 }
 
-/** The most exchanges and refunds of a payment, and the most webhooks of its account, from which a timeline is made. */
-const MOST_EXCHANGES = 1_000
+/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 400 KB. */
+export const FIRST_LINES = 50
+export const LAST_LINES = 200
+
+/** The exchanges of a long history that were not read: between the first FIRST_LINES and the last LAST_LINES. */
+export type Unread = {
+  steps: number
+  /** When the exchanges beside it began, in milliseconds on the account's clock. */
+  from: number
+  to: number
+  /** The identifier of the first exchange after it. */
+  next: string
+}
+
+export const isAfter = (unread: Unread | undefined, { exchange }: Step): boolean =>
+  unread !== undefined && exchange !== undefined && exchange.exchange_id >= unread.next
+
+/** An exchange is recorded when its response has ended. The milliseconds from its changes to that. */
+const LONGEST_REQUEST = 60_000
+
+/** The most recorded attempts of a payment, and the most webhooks of its account, from which a timeline is made. */
+const MOST_ATTEMPTS = 1_000
 const MOST_WEBHOOKS = 100
 
 /**
@@ -182,40 +214,45 @@ export async function rowsOf(
   const operations = context.operations
     .filter(({ method, area }) => method === 'GET' && area === 'api')
     .map(({ operationId }) => operationId)
-  const oldest = { limit: MOST_EXCHANGES, order: 'oldest' } as const
-  const [reads, changes, messages, refunds, webhooks] = await Promise.all([
-    readsOfPayment(database, key, operations),
-    exchangesOfPayment(database, key, { not: operations }, oldest),
+  const [outlines, messages, refunds, refundCount, webhooks] = await Promise.all([
+    outlinesOfPayment(database, key),
     messagesOfPayment(database, payment_id),
-    refundsOf(database, payment_id, MOST_EXCHANGES),
+    endsOfRefunds(database, payment_id),
+    countRefunds(database, payment_id),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
-  const folded = foldOutlines(reads, changes)
-  const ids = folded.keys().toArray().slice(0, MOST_EXCHANGES)
-  const shown = ids.length > 0 ? await exchangesOfPayment(database, key, { ids }, oldest) : []
+  const folded = foldOutlines(outlines, new Set(operations))
+  const ids = [...folded.keys()]
+  const sent = outlines.filter(({ kind }) => kind === 'out').map(({ exchange_id }) => exchange_id)
+  const [head, tail, attempts] = await Promise.all([
+    exchangesOfPayment(database, key, ids.slice(0, FIRST_LINES), 'oldest'),
+    exchangesOfPayment(database, key, ids.slice(FIRST_LINES).slice(-LAST_LINES), 'newest'),
+    exchangesOfPayment(database, key, sent.slice(-MOST_ATTEMPTS), 'newest'),
+  ])
+  const [before, after, steps] = [head.at(-1), tail.at(-1), ids.length - head.length - tail.length]
+  const unread = before &&
+    after && { steps, from: before.at, to: after.at, next: after.exchange_id }
   // The identifiers alone do not sort them: several instances may make these, when they write the exchanges.
-  const ordered = [...changes, ...shown].toSorted(
-    (a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1),
-  )
-  return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
+  const exchanges = [...head, ...tail, ...attempts]
+    .filter(({ kind }) => kind !== 'gap')
+    .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
+  const rows = { payment, exchanges, folded, messages, refunds, refundCount, webhooks }
+  return { ...rows, ...(unread && steps > 0 && { unread }) }
 }
 
 /**
- * Folds equal reads between two changes into the first of them. Returns how many followed it, by its identifier. Reads
- * and changes are in the order of their identifiers.
+ * Folds equal reads between two other exchanges into the first of them. Returns how many followed it, by its identifier,
+ * and 0 for each other exchange, but for attempts.
  */
-function foldOutlines(reads: readonly Outline[], changes: readonly Exchange[]) {
+function foldOutlines(outlines: readonly Outline[], reads: ReadonlySet<string>) {
   const folded = new Map<string, number>()
   const firsts = new Map<string, string>()
-  let next = 0
-  for (const { exchange_id, operation, status } of reads) {
-    while ((changes[next]?.exchange_id ?? exchange_id) < exchange_id) {
-      next += 1
-      firsts.clear()
-    }
-    const first = firsts.get(`${operation} ${status}`) ?? exchange_id
-    firsts.set(`${operation} ${status}`, first)
-    folded.set(first, (folded.get(first) ?? -1) + 1)
+  for (const { exchange_id, kind, operation, status } of outlines) {
+    if (!reads.has(operation)) firsts.clear()
+    const equal = `${operation} ${status}`
+    const first = firsts.get(equal) ?? exchange_id
+    if (reads.has(operation)) firsts.set(equal, first)
+    if (kind !== 'out') folded.set(first, (folded.get(first) ?? -1) + 1)
   }
   return folded
 }
