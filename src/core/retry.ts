@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { overloaded } from './errors.ts'
+import { ApiError, overloaded } from './errors.ts'
+import { resting } from './guests.ts'
 
 const MOST_TRIES = 20
 /** The first retry follows at once: most races have two writers. */
@@ -16,6 +17,21 @@ export async function untilWritten<Done extends object>(attempt: () => Promise<D
       await pause(Math.min(LONGEST_PAUSE, 2 ** tries))
   }
   throw overloaded()
+}
+
+/** Five minutes, with pauses of LONGEST_PAUSE. */
+const MOST_WAITS = 1_200
+
+/** Repeats an attempt while it throws 503, for five minutes. Meanwhile the request gives up its place. */
+export async function whileOverloaded(attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt()
+    } catch (error) {
+      const isOverloaded = error instanceof ApiError && error.status === 503
+      if (!isOverloaded || tries > MOST_WAITS) throw error
+      await resting(setTimeout(LONGEST_PAUSE))
+    }
 }
 
 /** Waits a random time, up to `longest` milliseconds, so that two writers in a race do not meet again. */

@@ -53,12 +53,8 @@ test('a date is a real day written YYYY-MM-DD', () => {
 
 test('a date and time is ISO 8601 with Z or an offset and an optional fraction', () => {
   const valid = isValidFor(filters.from_date)
-  for (const text of [
-    '2026-09-14T08:20Z',
-    '2024-02-29T23:59:59+00:00',
-    '2026-09-14T08:20:31Z[UTC]',
-  ])
-    assert.equal(valid(text), true, text)
+  for (const at of ['2026-09-14T08:20Z', '2024-02-29T23:59:59+00:00', '2026-09-14T08:20:31Z[UTC]'])
+    assert.equal(valid(at), true, at)
   for (const text of [
     '2026-09-14 08:20:31Z',
     '2026-09-14T24:00:00Z',

@@ -120,12 +120,8 @@ async function run(subject: Subject, world: World, race: Race, random: () => num
   const history: Operation<Name>[] = []
   let places = 0
   const send = async (input: Name) => {
-    const operation: Operation<Name> = {
-      input,
-      output: undefined,
-      began: ++places,
-      ended: Infinity,
-    }
+    const open = { input, output: undefined, ended: Infinity }
+    const operation: Operation<Name> = { ...open, began: ++places }
     history.push(operation)
     const { request } = steps[input](structuredClone(world))
     const { status, headers, text } = await subject.service.request(rawRequest(subject, request))

@@ -21,13 +21,9 @@ const hex = (body: string | Buffer, key: string | Buffer = KEY) =>
   createHmac('sha256', key).update(body).digest('hex')
 const right = hex(SENT)
 
-const message = {
-  message_id: '06h3k',
-  webhook: 'Ledger',
-  signing_key: KEY,
-  body: Buffer.from(SENT),
-}
-const given = { body: Buffer.from(SENT), key: KEY }
+const body = Buffer.from(SENT)
+const message = { message_id: '06h3k', webhook: 'Ledger', signing_key: KEY, body }
+const given = { body, key: KEY }
 const archived = {
   message_id: '06other',
   webhook: 'Archive',

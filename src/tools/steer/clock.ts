@@ -1,7 +1,7 @@
 /** Sets and moves the clock of an account. */
 import type { Account } from '../../core/account.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
-import { untilWritten } from '../../core/retry.ts'
+import { untilWritten, whileOverloaded } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { boolean, either, instant, integer, only } from '../../core/values.ts'
 import { doDue } from '../../pay/payments/due-steps.ts'
@@ -69,7 +69,8 @@ export async function moveClock(
     if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
     return (await saveClock(database, account, moved)) ? moved : undefined
   })
-  await doDue(context, moved)
+  // After an answer of 503 a client would move the clock again.
+  await whileOverloaded(() => doDue(context, moved))
   await context.deliveries.doDue(moved)
   return moved
 }

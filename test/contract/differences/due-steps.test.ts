@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { overloaded } from '../../../src/core/errors.ts'
 import type { Value } from '../../../src/core/ports.ts'
 import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { choose, paidPayment, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { mockQueries } from '../../support/watched.ts'
+import { mockQueries, mockWrites } from '../../support/watched.ts'
 
 const MINUTE = 60_000
 
@@ -45,7 +46,7 @@ onEveryDatabase(
       return sent.filter(each => ids.includes(each.resource_id)).map(each => each.event_type)
     }
 
-    test('a clock that moves over many steps takes all of them before it answers, in their order, each at its own time', async () => {
+    test('a clock that moves over many steps takes all of them before it answers, in their order, each at its own time, also if their messages find no space at first', async t => {
       const { name, api } = await service().newNamedAccount('govuk-pay')
       const agreement = await activeAgreement(api)
       await api.advance(MINUTE)
@@ -59,8 +60,13 @@ onEveryDatabase(
         if (i % 10 === 9) service().clock.advance(1_000)
       }
       const web = await api.createPayment()
+      let refusals = 2
+      mockWrites(t, service().database, (write, statements) => {
+        const isStep = statements.some(({ values }) => values?.includes('card_payment_captured'))
+        return isStep && refusals-- > 0 ? Promise.reject(overloaded()) : write()
+      })
       await api.advance(120 * MINUTE)
-      assert.equal(await owed(name), 0)
+      assert.deepEqual([await owed(name), refusals < 0], [0, true])
       // Reading uses up the rate as well.
       service().clock.advance(1_000)
       const ended = await Promise.all(charges.map(each => read(api, each)))

@@ -32,15 +32,11 @@ onSharedDatabases(
       assert.equal((await api.post(`/v1/payments/${first.body.payment_id}/capture`)).status, 204)
       await settle(api)
       const reversed = Object.fromEntries(Object.entries({ ...parts, ...more }).toReversed())
-      const again = await postPayment(api, {
-        ...reversed,
-        metadata: '{"b":2,"a":1}',
-        email: 'null',
-      })
-      assert.equal(again.status, 200)
-      assert.equal(again.headers.get('location'), null)
-      assert.equal(again.body.state.status, 'success')
-      assert.deepEqual(again.body, await read(api, first.body))
+      const same = await postPayment(api, { ...reversed, metadata: '{"b":2,"a":1}', email: 'null' })
+      assert.equal(same.status, 200)
+      assert.equal(same.headers.get('location'), null)
+      assert.equal(same.body.state.status, 'success')
+      assert.deepEqual(same.body, await read(api, first.body))
       assert.equal((await api.get('/v1/payments')).body.total, 2) // one set up the agreement
     })
 

@@ -42,6 +42,7 @@ onSharedDatabases('Refunds', { control: true }, service => {
 
   test('a refund has the same body in its own GET, in the list and in the search, and less in the 202, and is submitted for exactly 5 seconds, then success', async () => {
     const { api, payment } = await newPaidPayment(service())
+    const { payment_id } = payment
     await api.advance(60_000)
     const made = await refund(api, payment, 1250)
     const self = `${payment._links.self.href}/refunds/${made.refund_id}`
@@ -62,15 +63,10 @@ onSharedDatabases('Refunds', { control: true }, service => {
       [86_400_000, 'success'],
     ] as const) {
       await api.advance(ms)
-      const shown: Body = {
-        ...made,
-        status,
-        payment_id: payment.payment_id,
-        settlement_summary: {},
-      }
+      const shown: Body = { ...made, status, payment_id, settlement_summary: {} }
       assert.deepEqual((await api.get(self)).body, shown)
       assert.deepEqual((await api.get(refundsPath(payment))).body, {
-        payment_id: payment.payment_id,
+        payment_id,
         _links: {
           self: { href: payment._links.refunds.href, method: 'GET' },
           payment: { href: payment._links.self.href, method: 'GET' },
