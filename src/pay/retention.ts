@@ -1,8 +1,9 @@
-import { ACCOUNT_COLUMNS, type Account, type Behaviour } from '../core/account.ts'
+import type { Account, Behaviour } from '../core/account.ts'
 import * as errors from '../core/errors.ts'
 import { idFloor } from '../core/ids.ts'
 import type { AccountTime, Database, MachineTime } from '../core/ports.ts'
 import { createTime, DAY } from '../core/time.ts'
+import { findKeys } from '../platform/accounts/store.ts'
 import { STEP } from '../platform/database/delete-in-steps.ts'
 import { keptFor } from './differences/states.ts'
 
@@ -69,17 +70,7 @@ export const APART = `select room from accounts where ended = 0
 /** The most rooms that one query returns. */
 const ROOMS_AT_ONCE = 200
 
-/** The rooms with payments, each with its oldest counter. The query skips from room to room in the counters' key. */
-const ROOMS = `with recursive counted (counted_room, number) as (
-    select min(account), 1 from payment_counts where account > $1
-    union all
-    select (select min(account) from payment_counts where account > counted_room), number + 1
-    from counted where counted_room is not null and number < ${ROOMS_AT_ONCE})
-  select counted_room,
-    (select min(bucket) from payment_counts where account = counted_room) as first, ${ACCOUNT_COLUMNS}
-  from counted left join accounts on accounts.room = counted_room and ended = 0
-  where counted_room is not null order by counted_room`
-type CountedRoom = { counted_room: string; first: string } & (Account | { name: null })
+const COUNTED = { rows: 'payment_counts where 1 = 1', key: 'account', value: 'bucket', room: 'id' }
 
 /**
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted.
@@ -89,15 +80,15 @@ type CountedRoom = { counted_room: string; first: string } & (Account | { name: 
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const time = createTime(() => now)
   for (let after = ''; !stop?.aborted; ) {
-    const rooms = await database.query<CountedRoom>(ROOMS, [after])
+    const rooms = await findKeys<string>(database, COUNTED, after, ROOMS_AT_ONCE)
     for (const row of rooms) {
       const oldest =
         row.name === null
           ? oldestStored(now, 'specification')
           : oldestStored(Math.min(now, time.now(row)), row.behaviour)
-      if (row.first < oldest) await sweepRoom(database, [oldest, row.counted_room], stop)
+      if (row.least < oldest) await sweepRoom(database, [oldest, row.id], stop)
     }
-    after = rooms.at(-1)?.counted_room ?? ''
+    after = rooms.at(-1)?.id ?? ''
     if (after === '') return
   }
 }

@@ -82,12 +82,12 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
     })
   while (!stop?.aborted) {
     const rooms = await roomsWithDue(database, after, ROOMS_AT_ONCE)
-    for (const { first, due_room, ...account } of rooms) {
+    for (const { id, least, ...account } of rooms) {
       if (stop?.aborted) return
-      if (account.name === null || first > time.now(account)) continue
+      if (account.name === null || least > time.now(account)) continue
       if (await doOne(account)) isBusy = true
     }
-    after = rooms.at(-1)?.due_room ?? ''
+    after = rooms.at(-1)?.id ?? ''
     if (after === '' && !isBusy) {
       if (fault) throw fault
       return

@@ -3,7 +3,7 @@ import { ACCOUNT_COLUMNS, type Account, accountIn, ownerOf } from '../../core/ac
 import { currentGuest } from '../../core/guests.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime, Database, Statement, Time, Value } from '../../core/ports.ts'
-import { livesAt } from '../../platform/accounts/store.ts'
+import { findKeys, livesAt } from '../../platform/accounts/store.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, where } from '../../platform/database/select.ts'
 import { brandId } from '../card.ts'
@@ -80,24 +80,12 @@ export async function findDue(database: Database, room: string, now: AccountTime
   return rows.map(row => paymentAt(fromRow(row), now))
 }
 
-/**
- * The accounts with payments that will owe a step, in the order of their rooms, from the room after `after`. `first` is
- * when their first step is due. The query skips from room to room in an index: the number of payments does not matter.
- * The name is null where the account was reset or has ended: the caller goes on after that room.
- */
-export const roomsWithDue = (database: Database, after: string, limit: number) =>
-  database.query<(Account | { name: null }) & { due_room: string; first: AccountTime }>(
-    `with recursive due (account, number) as (
-       select min(account), 1 from payments where due_at is not null and account > $1
-       union all
-       select (select min(account) from payments where due_at is not null and account > due.account), number + 1
-       from due where due.account is not null and number < ${limit})
-     select due.account as due_room, ${ACCOUNT_COLUMNS},
-       (select min(due_at) from payments where account = due.account and due_at is not null) as first
-     from due left join accounts on room = due.account and ended = 0
-     where due.account is not null order by due.account`,
-    [after],
-  )
+/** The rooms with payments that will owe a step, as `findKeys` does, each with the time of its first step. */
+export const roomsWithDue = (database: Database, after: string, limit: number) => {
+  const rows = 'payments where due_at is not null'
+  const keys = { rows, key: 'payments.account', value: 'due_at', room: 'id' }
+  return findKeys<AccountTime>(database, keys, after, limit)
+}
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 

@@ -227,16 +227,16 @@ function sendingAgain(
     async doAllDue(stop?: AbortSignal): Promise<void> {
       for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
         const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
-        for (const { first, webhook_id, ...account } of webhooks) {
+        for (const { id, least, ...account } of webhooks) {
           if (account.name === null) continue
           const { room } = account
-          if (first > time.now(account) || isBusy.has(room)) continue
+          if (least > time.now(account) || isBusy.has(room)) continue
           isBusy.add(room)
           void workFor(guestOf(account), () => sendDue(account))
             .catch(onFault)
             .finally(() => isBusy.delete(room))
         }
-        after = webhooks.at(-1)?.webhook_id
+        after = webhooks.at(-1)?.id
       }
     },
   }

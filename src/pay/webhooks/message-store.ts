@@ -1,7 +1,7 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import { padded } from '../../core/gather.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { livesAt } from '../../platform/accounts/store.ts'
+import { findKeys, livesAt } from '../../platform/accounts/store.ts'
 import { findOne, where } from '../../platform/database/select.ts'
 import { isGone, type Reading } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
@@ -192,25 +192,13 @@ export const postponeMessage = (message_id: string, due_at: AccountTime): Statem
   values: [message_id, due_at],
 })
 
-/**
- * The accounts of webhooks with messages that will be sent again, in the order of the webhooks, from the one after
- * `after`. `first` is the time of the first message. The query skips from webhook to webhook in an index. The name is
- * null where the account was reset or has ended: the caller goes on after that webhook.
- */
-export const webhooksWithDue = (database: Database, after: string, limit: number) =>
-  database.query<(Account | { name: null }) & { webhook_id: string; first: AccountTime }>(
-    `with recursive due (id, number) as (
-       select min(webhook_id), 1 from webhook_messages where due_at is not null and webhook_id > $1
-       union all
-       select (select min(webhook_id) from webhook_messages where due_at is not null and webhook_id > due.id), number + 1
-       from due where due.id is not null and number < ${limit})
-     select id as webhook_id, ${ACCOUNT_COLUMNS},
-       (select min(due_at) from webhook_messages where webhook_id = due.id and due_at is not null) as first
-     from due left join webhooks on webhooks.webhook_id = id
-       left join accounts on room = webhooks.account and ended = 0
-     where id is not null order by id`,
-    [after],
-  )
+/** The webhooks with messages that will be sent again, as `findKeys` does, each with the time of its first message. */
+export const webhooksWithDue = (database: Database, after: string, limit: number) => {
+  const rows = 'webhook_messages where due_at is not null'
+  const join = 'left join webhooks on webhooks.webhook_id = id'
+  const keys = { rows, key: 'webhook_messages.webhook_id', value: 'due_at', join }
+  return findKeys<AccountTime>(database, { ...keys, room: 'webhooks.account' }, after, limit)
+}
 
 export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {
   due_at: AccountTime | null

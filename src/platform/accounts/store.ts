@@ -57,6 +57,29 @@ export async function findOrMakeAccount(database: Database, name: string, behavi
   return account
 }
 
+/** `rows`: a table with a condition. `room`: the room of a key, an expression in which `join` may name a table. */
+type Keys = { rows: string; key: string; value: string; join?: string; room: string }
+
+/**
+ * The keys of a table after `after`, in their order, each with the least value of its rows and its account. The name is
+ * null where the account was reset or has ended: the caller goes on after that key. The query skips from key to key in an
+ * index: the number of rows does not matter.
+ */
+export function findKeys<Least>(database: Database, keys: Keys, after: string, limit: number) {
+  const { rows, key, value, join = '', room } = keys
+  return database.query<(Account | { name: null }) & { id: string; least: Least }>(
+    `with recursive found (id, number) as (
+       select min(${key}), 1 from ${rows} and ${key} > $1
+       union all
+       select (select min(${key}) from ${rows} and ${key} > id), number + 1
+       from found where id is not null and number < ${limit})
+     select id, (select min(${value}) from ${rows} and ${key} = id) as least, ${ACCOUNT_COLUMNS}
+     from found ${join} left join accounts on room = ${room} and ended = 0
+     where id is not null order by id`,
+    [after],
+  )
+}
+
 /** Changes nothing when the account exists. */
 const insertAccount = (
   { name, room, clock_offset, frozen_at, parent, epoch, behaviour }: Account,
