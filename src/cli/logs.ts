@@ -86,9 +86,9 @@ function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, tru
   remember(ids, request.request_id, true, MOST_SHOWN)
   if (json) return void printJson(request)
   print(lineOf(request))
-  for (const { rule, level, sentence } of request.in_production ?? []) {
+  for (const { rule, level, title, sentence } of request.in_production ?? []) {
     const finding = colour(level === 'fail' ? 'red' : 'yellow', `${rule} ${level}`)
-    print(`  ${finding}  In production: ${sentence}`)
+    print(`  ${finding}  In production: ${title}. ${sentence}`)
   }
   if (!bodies) return
   for (const [mark, body] of [

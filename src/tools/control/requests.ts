@@ -51,6 +51,7 @@ export const recordedRequest = object(
       items: object('Difference', {
         rule: { ...text, description: 'Such as P4' },
         level: { ...text, enum: ['fail', 'warn', 'note'] },
+        title: text,
         sentence: text,
         advice: text,
       }),

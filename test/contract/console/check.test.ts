@@ -47,7 +47,7 @@ onSharedDatabases('The check in the console', { receives: true }, service => {
     const [, evidence = ''] = /href="(requests\/[0-9a-v]{26})"/.exec(page.html) ?? []
     assert.match(
       (await console.get(evidence)).text,
-      /In production: By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
+      /In production: The second use.*\. By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
     )
     assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
   })
@@ -69,7 +69,7 @@ onSharedDatabases('The check in the console', { receives: true }, service => {
     for (const [path, says] of [
       [
         `payments/${payment.payment_id}`,
-        /warn In production: By its source GOV\.UK Pay: Those that end in 0069/,
+        /warn In production: Test cards that fail\. By its source GOV\.UK Pay: Those that end in 0069/,
       ],
       [
         'requests?show=in-production',

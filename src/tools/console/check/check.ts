@@ -138,14 +138,22 @@ const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orang
 
 const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
-/** Says what GOV.UK Pay would do differently with a request or an attempt. `keys`: the keys of the rules it breaks. */
-export function inProduction(keys: readonly string[] | undefined): Html | false {
+/**
+ * Says what GOV.UK Pay would do differently with a request or an attempt. `keys`: the keys of the rules it breaks.
+ * `above` has the sentences that the page says already, and gets those of this request.
+ */
+export function inProduction(
+  keys: readonly string[] | undefined,
+  above = new Set<string>(),
+): Html | false {
   const violations = violationsOf(keys)
   if (violations.length === 0) return false
-  const lines = violations.map(
-    ({ rule, level, sentence, advice }) =>
-      html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
-  )
+  const lines = violations.map(({ rule, level, title, sentence, advice }) => {
+    const said = above.has(sentence)
+    above.add(sentence)
+    const text = said ? html`as above` : html`${title}. ${sentence} ${advice}`
+    return html`${levelTag(level)} <strong>In production:</strong> ${text} (${rule})`
+  })
   return insetText(ui.joined(lines, html`<br>`))
 }
 

@@ -28,7 +28,7 @@ import {
   timelineOf,
   type Unread,
 } from './timeline.ts'
-import { MOST_NAMED, reasonFor, timelineView } from './timeline-view.ts'
+import { MOST_NAMED, reasonFor, timelineNotes, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
   path: 'payments/{payment_id}',
@@ -42,7 +42,10 @@ export const payment = definePage({
     const steps = timelineOf(rows)
     const { first, last } = endsOf(steps, rows.unread)
     const hidden = steps.length - first - last + (rows.unread?.steps ?? 0)
-    const shown = hidden > 0 ? [...steps.slice(0, first), ...steps.slice(-last)] : steps
+    const parts = hidden > 0 ? [steps.slice(0, first), steps.slice(-last)] : [steps]
+    const timeline = { ...visit, payment, above: new Set<string>() }
+    const notShown = `Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`
+    const hasWebhooks = rows.webhooks.length > 0
     const address = `payments/${payment.payment_id}`
     const reason = reasonFor(stateOf(payment))
     return html`${ui.paragraph(html`${ui.refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
@@ -52,8 +55,11 @@ ${details('Summary for a colleague', ui.listing('Summary', summary(rows, steps, 
 ${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, at most 256 KB, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${ui.paragraph('Times are UTC. The time of a request is when it began.')}
-${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
-${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`)}
+${timelineNotes(visit, payment, { steps: parts.flat(), hasWebhooks })}
+${ui.joined(
+  parts.map(part => timelineView(timeline, part)),
+  ui.paragraph(notShown),
+)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, rows))}
 ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(masked, null, 2)))}`

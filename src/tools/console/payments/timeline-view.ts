@@ -16,8 +16,8 @@ import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
-/** `hasWebhooks`: whether the account has, or had, a webhook. */
-type Timeline = AccountVisit & { payment: Payment; steps: readonly Step[]; hasWebhooks: boolean }
+/** `above` has the sentences that the page says already: a cause or a note is said once. */
+type Timeline = AccountVisit & { payment: Payment; above: Set<string> }
 
 const origins: Record<NonNullable<Payment['origin']>, string> = {
   seed: 'This payment was made by farthing seed, without requests.',
@@ -27,36 +27,41 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
   control: 'This payment was made with POST /control/payments.',
 }
 
-/** Each day has a heading and a list. The lists name their role, because Safari drops it where there are no markers. */
-export function timelineView(timeline: Timeline): Html {
-  const { origin } = timeline.payment
-  const causesAbove = new Set<string>()
-  const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
-  return html`${!timeline.hasWebhooks && ui.paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && ui.link(`${timeline.root}webhooks/new`, 'Register one')}`)}
+/** `hasWebhooks`: whether the account has, or had, a webhook. */
+export const timelineNotes = (
+  { root, hasEnded }: AccountVisit,
+  { origin }: Payment,
+  { steps, hasWebhooks }: { steps: readonly Step[]; hasWebhooks: boolean },
+): Html => html`${!hasWebhooks && ui.paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!hasEnded && ui.link(`${root}webhooks/new`, 'Register one')}`)}
 ${origin && ui.paragraph(origins[origin])}
-${orderNote(timeline.steps.flatMap(({ exchange }) => exchange ?? []))}
-${[...days].map(
-  ([day, steps]) => html`<h3 class="govuk-heading-s">${ui.dayName(Date.parse(day))}</h3>
+${orderNote(steps.flatMap(({ exchange }) => exchange ?? []))}
+`
+
+/** Each day has a heading and a list. The lists name their role, because Safari drops it where there are no markers. */
+export function timelineView(timeline: Timeline, steps: readonly Step[]): Html {
+  const days = Map.groupBy(steps, ({ at }) => iso(at).slice(0, 10))
+  return html`${[...days].map(
+    ([day, steps]) => html`<h3 class="govuk-heading-s">${ui.dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
-${steps.map(step => stepView(timeline, step, causesAbove))}</ol>
+${steps.map(step => stepView(timeline, step))}</ol>
 `,
-)}`
+  )}`
 }
 
-function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Html {
+function stepView(timeline: Timeline, step: Step): Html {
   const { exchange, events, refunds, messages, missing, more } = step
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
       ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${ui.code(refund_id)}`,
     ),
-    ...messages.map(message => messageView(timeline, message, causesAbove)),
+    ...messages.map(message => messageView(timeline, message)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
 <h4 class="farthing-step__heading">${ui.timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
 ${exchange && factsOf(timeline, exchange)}
-${exchange && inProduction(exchange.facts?.broken)}
+${exchange && inProduction(exchange.facts?.broken, timeline.above)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
 ${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`}
 </li>
@@ -124,16 +129,15 @@ function stateLine(events: readonly PaymentEvent[]): Html {
 function messageView(
   timeline: Timeline,
   { message, webhook, attempts, again }: ShownMessage,
-  causesAbove: Set<string>,
 ): Html {
-  const { root } = timeline
+  const { root, above } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
   return html`${ui.link(`${root}messages/${message_id}`, event_type)} → ${ui.untrusted(webhook)}: ${ui.deliveryTag(statusAt(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : ui.counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(
-    group => html`<li>${attemptsView(timeline, group)}${causeView(root, message, group, causesAbove)}</li>
+    group => html`<li>${attemptsView(timeline, group)}${causeView(root, message, group, above)}</li>
 `,
   )}</ol>`
 }`
@@ -153,17 +157,17 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
   return html`${ui.untrusted(attempts[0]?.ending.result ?? '')}${ui.joined(times, ',')}`
 }
 
-/** Why the attempts failed. Each cause is shown once for each webhook: `causesAbove` has the causes shown already. */
+/** Why the attempts failed. Each cause is shown once for each webhook. */
 function causeView(
   root: string,
   { message_id, webhook_id }: ShownMessage['message'],
   attempts: readonly ShownAttempt[],
-  causesAbove: Set<string>,
+  above: Set<string>,
 ): Html | false {
   const ending = attempts.at(-1)?.ending
   const cause = ending && causeOf(ending)
-  if (!ending || !cause || causesAbove.has(`${webhook_id} ${cause}`)) return false
-  causesAbove.add(`${webhook_id} ${cause}`)
+  if (!ending || !cause || above.has(`${webhook_id} ${cause}`)) return false
+  above.add(`${webhook_id} ${cause}`)
   const isSignature = ending.status === 401 || ending.status === 403
   return html`<br>${ui.untrusted(cause)}${isSignature && html` ${ui.link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }

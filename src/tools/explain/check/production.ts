@@ -63,7 +63,7 @@ const rowsFor = (behaviour: Behaviour) =>
 export const violationsOf = (keys: readonly string[] = []) =>
   productionRows
     .filter(({ key }) => keys.includes(key))
-    .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
+    .map(({ id, level, title, sentence, advice }) => ({ rule: id, level, title, sentence, advice }))
 
 export const HAS_FAILED =
   'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
