@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Send, Value } from '../../../src/core/ports.ts'
 import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
+import { markersOf } from '../../../src/tools/watch-store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import {
   type HeldSend,
@@ -273,6 +274,7 @@ test('Looking for unsent messages reads no history: it happens every few seconds
   held.endAll(200)
   await request
   await app?.deliveries.settled()
-  // Two searches, a claim and the message itself.
-  await assertPlans(/\b(messages|webhook_messages)\b/, /_unsent|\(message_id=\?\)/, 4)
+  await service.database.query(markersOf(['room']), ['', '', 'room'])
+  // Two searches, a claim, the message itself, and the search of those that wait for one.
+  await assertPlans(/\b(messages|webhook_messages)\b/, /_unsent|\(message_id=\?\)/, 5)
 })
