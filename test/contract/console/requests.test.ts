@@ -40,7 +40,7 @@ onEveryDatabase('The pages of requests', service => {
     for (const path of ['', 'check', 'requests?text=PITCH', 'requests?show=refused'])
       assert.equal((await browser.get(path)).status, 200, path)
     const page = await browser.get(`payments/${payment_id}`)
-    assert.match(page.text, /^(?!.*no response).*Request not recorded/s)
+    assert.match(page.text, /^(?!.*POST +→).*Request not recorded/s)
     const { text } = await browser.get('requests')
     assert.match(text, /1 request between .+ was not kept: the record is damaged/)
     assert.match(text, new RegExp(`GET /v1/payments/${payment_id}`))
