@@ -66,12 +66,8 @@ export const textUpTo = (length: number): Reader<string> => ({
     typeof input === 'string' && isStorable(input) && input.length <= length ? input : undefined,
 })
 
-export const digits = (count: number): Reader<string> => ({
-  schema: { type: 'string', pattern: `^[0-9]{${count}}$` },
-  rule: `${count} digits`,
-  read: input =>
-    /^[0-9]*$/.test(String(input)) && String(input).length === count ? String(input) : undefined,
-})
+export const digits = (count: number): Reader<string> =>
+  text({ pattern: `^[0-9]{${count}}$` }, `${count} digits`)
 
 export const boolean = (about: About<boolean> = {}) => ({
   schema: { type: 'boolean', ...about },
