@@ -11,10 +11,12 @@ import {
   pathOf,
 } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { type Endpoint, inArea } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Chapters } from './openapi.ts'
+
+const open = inArea('open')
 
 /** The description of the API, its page and the front page. Each is made at its first request, and then kept. */
 export function docsEndpoints(
@@ -42,11 +44,7 @@ export function docsEndpoints(
       return openapi(chapters(), config.behaviour)
     }),
     {
-      method: 'GET',
-      path: '/docs',
-      area: 'open',
-      operationId: 'readDocs',
-      summary: 'Show this document as a page',
+      ...open('GET', '/docs', 'readDocs', 'Show this document as a page'),
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         setPageHeaders(reply, addressesOf(request, config), policies.viewer)
@@ -54,11 +52,7 @@ export function docsEndpoints(
       },
     },
     {
-      method: 'GET',
-      path: '/',
-      area: 'open',
-      operationId: 'readFrontPage',
-      summary: 'Show what this service is',
+      ...open('GET', '/', 'readFrontPage', 'Show what this service is'),
       docs: () => ({ responses: { 200: html('The page') } }),
       handler: async (request, reply) => {
         const addresses = addressesOf(request, config)
@@ -101,11 +95,7 @@ function documentEndpoint(
   /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
   const described = new Map<string, Buffer>()
   return {
-    method: 'GET',
-    path,
-    area: 'open',
-    operationId,
-    summary: 'Read this document',
+    ...open('GET', path, operationId, 'Read this document'),
     docs: () => ({
       responses: { 200: json(`The description of ${subject}, in OpenAPI 3.1`, openapiSchema) },
     }),

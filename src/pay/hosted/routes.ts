@@ -5,7 +5,7 @@ import { inDigits } from '../../core/money.ts'
 import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { FORM_TYPE, formBody, formOf } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { type Endpoint, inArea, pathParam } from '../../platform/http/endpoint.ts'
 import { pageFault, sendApiError, toApiError } from '../../platform/http/errors.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import {
@@ -74,11 +74,12 @@ export function pageEndpoints(context: Context): Endpoint[] {
     ...detailsEndpoints(visit),
     ...confirmEndpoints(visit),
     {
-      method: 'GET',
-      path: '/secure',
-      area: 'pages',
-      operationId: 'openNoPage',
-      summary: 'Show the page "Page not found": the address has no token',
+      ...page(
+        'GET',
+        '/secure',
+        'openNoPage',
+        'Show the page "Page not found": the address has no token',
+      ),
       docs: () => ({
         description:
           'A form can be posted to this path, but there is no page to read. So there is no answer with 200.',
@@ -90,16 +91,14 @@ export function pageEndpoints(context: Context): Endpoint[] {
   ]
 }
 
+const page = inArea('pages')
+
 /** The step of a request. `token` is the token in its form; without it the token is in its path. */
 type Visit = (request: FastifyRequest, token?: string) => JourneyStep
 
 const detailsEndpoints = (visit: Visit): Endpoint[] => [
   {
-    method: 'GET',
-    path: '/secure/{token}',
-    area: 'pages',
-    operationId: 'openPaymentPage',
-    summary: 'Show the page to enter payment details',
+    ...page('GET', '/secure/{token}', 'openPaymentPage', 'Show the page to enter payment details'),
     docs: () => ({
       description:
         'The first GET moves the payment from created to started. A HEAD request does not. The page asks how the payment should end, where a real service asks for a card.',
@@ -114,11 +113,7 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     ),
   },
   {
-    method: 'POST',
-    path: '/secure/{token}',
-    area: 'pages',
-    operationId: 'chooseScenario',
-    summary: 'Choose how the payment ends',
+    ...page('POST', '/secure/{token}', 'chooseScenario', 'Choose how the payment ends'),
     accepts: 'form',
     docs: () => ({
       parameters: [token],
@@ -143,11 +138,12 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
 
 const confirmEndpoints = (visit: Visit): Endpoint[] => [
   {
-    method: 'GET',
-    path: '/secure/{token}/confirm',
-    area: 'pages',
-    operationId: 'openConfirmPage',
-    summary: 'Show the page to confirm the payment',
+    ...page(
+      'GET',
+      '/secure/{token}/confirm',
+      'openConfirmPage',
+      'Show the page to confirm the payment',
+    ),
     docs: () => ({
       parameters: [token],
       responses: {
@@ -161,11 +157,7 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     handler: answer((journey, request) => journey.showConfirm(visit(request))),
   },
   {
-    method: 'POST',
-    path: '/secure/{token}/confirm',
-    area: 'pages',
-    operationId: 'confirmPayment',
-    summary: 'Confirm the payment',
+    ...page('POST', '/secure/{token}/confirm', 'confirmPayment', 'Confirm the payment'),
     accepts: 'form',
     docs: () => ({
       description:
@@ -193,11 +185,7 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
 ]
 
 const journeyByForm = (visit: Visit): Endpoint => ({
-  method: 'POST',
-  path: '/secure',
-  area: 'pages',
-  operationId: 'journeyByForm',
-  summary: 'Show the pages without the token in an address',
+  ...page('POST', '/secure', 'journeyByForm', 'Show the pages without the token in an address'),
   accepts: 'form',
   docs: () => ({
     description:

@@ -38,9 +38,13 @@ export type Endpoint = Route & {
   docs: (behaviour: Behaviour) => Docs
 }
 
-/** The first properties of the object of an endpoint below /v1. */
-export const api = (method: Route['method'], path: string, operationId: string, summary: string) =>
-  ({ method, path, area: 'api', operationId, summary }) as const
+/** A function that makes the first properties of the object of an endpoint of this area. */
+export const inArea =
+  (area: AreaName) =>
+  (method: Route['method'], path: string, operationId: string, summary: string) =>
+    ({ method, path, area, operationId, summary }) as const
+
+export const api = inArea('api')
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,10 @@
 import type { Database } from '../../core/ports.ts'
 import { oneAtATime } from '../../core/remember.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, inArea } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
+
+const health = inArea('health')
 
 /** Endpoints for process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints(
@@ -17,11 +19,7 @@ export function healthEndpoints(
   )
   return [
     {
-      method: 'GET',
-      path: '/healthz',
-      area: 'health',
-      operationId: 'readHealth',
-      summary: 'Check that the service is alive',
+      ...health('GET', '/healthz', 'readHealth', 'Check that the service is alive'),
       docs: () => ({
         description: 'It does not ask the database.',
         responses: { 200: healthy('It is alive') },
@@ -29,11 +27,7 @@ export function healthEndpoints(
       handler: async () => ({ status: 'ok' }),
     },
     {
-      method: 'GET',
-      path: '/readyz',
-      area: 'health',
-      operationId: 'readReadiness',
-      summary: 'Check that the service can serve requests',
+      ...health('GET', '/readyz', 'readReadiness', 'Check that the service can serve requests'),
       docs: () => ({
         responses: {
           200: healthy('It can serve requests'),

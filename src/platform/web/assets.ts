@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { noSuchEndpoint } from '../../core/errors.ts'
 import { ROOT, readShipped } from '../../core/files.ts'
 import { onFirstUse } from '../../core/remember.ts'
-import { type Endpoint, pathParam } from '../http/endpoint.ts'
+import { type Endpoint, inArea, pathParam } from '../http/endpoint.ts'
 import { header, pathParameter } from '../http/openapi.ts'
 
 const contentTypes: Record<string, string> = {
@@ -50,11 +50,7 @@ export const assets = names
 
 export const assetEndpoints = (): Endpoint[] => [
   {
-    method: 'GET',
-    path: '/assets/{name}',
-    area: 'open',
-    operationId: 'readAsset',
-    summary: 'Read a file of the pages',
+    ...inArea('open')('GET', '/assets/{name}', 'readAsset', 'Read a file of the pages'),
     docs: () => ({
       description:
         'Names contain a hash of the content, so a file never changes and may be cached for a year.',
