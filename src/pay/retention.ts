@@ -67,9 +67,6 @@ export const PAYMENT_TABLES = {
 export const APART = `select room from accounts where ended = 0
   and (frozen_at is not null or clock_offset < 0 or behaviour <> 'specification')`
 
-/** The most rooms that one query returns. */
-const ROOMS_AT_ONCE = 200
-
 const COUNTED = { rows: 'payment_counts where 1 = 1', key: 'account', value: 'bucket', room: 'id' }
 
 /**
@@ -79,17 +76,12 @@ const COUNTED = { rows: 'payment_counts where 1 = 1', key: 'account', value: 'bu
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const time = createTime(() => now)
-  for (let after = ''; !stop?.aborted; ) {
-    const rooms = await findKeys<string>(database, COUNTED, after, ROOMS_AT_ONCE)
-    for (const row of rooms) {
-      const oldest =
-        row.name === null
-          ? oldestStored(now, 'specification')
-          : oldestStored(Math.min(now, time.now(row)), row.behaviour)
-      if (row.least < oldest) await sweepRoom(database, [oldest, row.id], stop)
-    }
-    after = rooms.at(-1)?.id ?? ''
-    if (after === '') return
+  for await (const row of findKeys<string>(database, COUNTED, stop)) {
+    const oldest =
+      row.name === null
+        ? oldestStored(now, 'specification')
+        : oldestStored(Math.min(now, time.now(row)), row.behaviour)
+    if (row.least < oldest) await sweepRoom(database, [oldest, row.id], stop)
   }
 }
 

@@ -18,8 +18,6 @@ import { findByToken, findDue, findPayment, hasDue, roomsWithDue, savePayment } 
 
 /** The most payments whose steps share a commit, and its most messages. They take some milliseconds of this thread. */
 const STEPS_AT_ONCE = 32
-/** The most rooms that one query of the background returns. */
-const ROOMS_AT_ONCE = 100
 
 const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
 
@@ -72,28 +70,22 @@ export const doDueOf = (context: Context, account: Account): Promise<void> | und
  */
 export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
   const { database, time } = context
-  let after = ''
-  let isBusy = false
+  let isBusy = true
   let fault: unknown
   const doOne = (account: Account) =>
     workFor(guestOf(account), () => doBatch(context, account)).catch(error => {
       fault = error
       return false
     })
-  while (!stop?.aborted) {
-    const rooms = await roomsWithDue(database, after, ROOMS_AT_ONCE)
-    for (const { id, least, ...account } of rooms) {
+  while (isBusy) {
+    isBusy = false
+    for await (const { id, least, ...account } of roomsWithDue(database, stop)) {
       if (stop?.aborted) return
       if (account.name === null || least > time.now(account)) continue
       if (await doOne(account)) isBusy = true
     }
-    after = rooms.at(-1)?.id ?? ''
-    if (after === '' && !isBusy) {
-      if (fault) throw fault
-      return
-    }
-    if (after === '') isBusy = false
   }
+  if (fault && !stop?.aborted) throw fault
 }
 
 /** Resolves to false if nothing is due. Reads the account again: callers share batches, and a clock may have moved. */

@@ -81,10 +81,10 @@ export async function findDue(database: Database, room: string, now: AccountTime
 }
 
 /** The rooms with payments that will owe a step, as `findKeys` does, each with the time of its first step. */
-export const roomsWithDue = (database: Database, after: string, limit: number) => {
+export const roomsWithDue = (database: Database, stop?: AbortSignal) => {
   const rows = 'payments where due_at is not null'
   const keys = { rows, key: 'payments.account', value: 'due_at', room: 'id' }
-  return findKeys<AccountTime>(database, keys, after, limit)
+  return findKeys<AccountTime>(database, keys, stop)
 }
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/

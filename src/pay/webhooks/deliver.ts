@@ -187,8 +187,6 @@ async function recoverWebhook(
 
 /** The most messages of an account that are sent again at once. */
 const AGAIN_AT_ONCE = 64
-/** The most webhooks that one query of the background returns. */
-const WEBHOOKS_AT_ONCE = 100
 
 /** Sends messages again when they are due, in the time of their account. */
 function sendingAgain(
@@ -225,18 +223,14 @@ function sendingAgain(
       while (await sendDue(account));
     },
     async doAllDue(stop?: AbortSignal): Promise<void> {
-      for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
-        const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
-        for (const { id, least, ...account } of webhooks) {
-          if (account.name === null) continue
-          const { room } = account
-          if (least > time.now(account) || isBusy.has(room)) continue
-          isBusy.add(room)
-          void workFor(guestOf(account), () => sendDue(account))
-            .catch(onFault)
-            .finally(() => isBusy.delete(room))
-        }
-        after = webhooks.at(-1)?.id
+      for await (const { id, least, ...account } of webhooksWithDue(database, stop)) {
+        if (account.name === null) continue
+        const { room } = account
+        if (least > time.now(account) || isBusy.has(room)) continue
+        isBusy.add(room)
+        void workFor(guestOf(account), () => sendDue(account))
+          .catch(onFault)
+          .finally(() => isBusy.delete(room))
       }
     },
   }

@@ -193,11 +193,11 @@ export const postponeMessage = (message_id: string, due_at: AccountTime): Statem
 })
 
 /** The webhooks with messages that will be sent again, as `findKeys` does, each with the time of its first message. */
-export const webhooksWithDue = (database: Database, after: string, limit: number) => {
+export const webhooksWithDue = (database: Database, stop?: AbortSignal) => {
   const rows = 'webhook_messages where due_at is not null'
   const join = 'left join webhooks on webhooks.webhook_id = id'
   const keys = { rows, key: 'webhook_messages.webhook_id', value: 'due_at', join }
-  return findKeys<AccountTime>(database, { ...keys, room: 'webhooks.account' }, after, limit)
+  return findKeys<AccountTime>(database, { ...keys, room: 'webhooks.account' }, stop)
 }
 
 export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {

@@ -60,24 +60,31 @@ export async function findOrMakeAccount(database: Database, name: string, behavi
 /** `rows`: a table with a condition. `room`: the room of a key, an expression in which `join` may name a table. */
 type Keys = { rows: string; key: string; value: string; join?: string; room: string }
 
+type FoundKey<Least> = (Account | { name: null }) & { id: string; least: Least }
+
+/** The most keys that one query returns. */
+const KEYS_AT_ONCE = 100
+
 /**
- * The keys of a table after `after`, in their order, each with the least value of its rows and its account. The name is
- * null where the account was reset or has ended: the caller goes on after that key. The query skips from key to key in an
- * index: the number of rows does not matter.
+ * The keys of a table in their order, each with the least value of its rows and its account, until `stop` is aborted. The
+ * name is null where the account was reset or has ended. The query skips from key to key in an index: the number of rows
+ * does not matter.
  */
-export function findKeys<Least>(database: Database, keys: Keys, after: string, limit: number) {
+export async function* findKeys<Least>(database: Database, keys: Keys, stop?: AbortSignal) {
   const { rows, key, value, join = '', room } = keys
-  return database.query<(Account | { name: null }) & { id: string; least: Least }>(
-    `with recursive found (id, number) as (
+  const sql = `with recursive found (id, number) as (
        select min(${key}), 1 from ${rows} and ${key} > $1
        union all
        select (select min(${key}) from ${rows} and ${key} > id), number + 1
-       from found where id is not null and number < ${limit})
+       from found where id is not null and number < ${KEYS_AT_ONCE})
      select id, (select min(${value}) from ${rows} and ${key} = id) as least, ${ACCOUNT_COLUMNS}
      from found ${join} left join accounts on room = ${room} and ended = 0
-     where id is not null order by id`,
-    [after],
-  )
+     where id is not null order by id`
+  for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
+    const found: FoundKey<Least>[] = await database.query(sql, [after])
+    yield* found
+    after = found.at(-1)?.id
+  }
 }
 
 /** Changes nothing when the account exists. */
