@@ -1,9 +1,11 @@
 /** The details of a card that Farthing keeps (Specification, *Payment*): never the full number, never the cvc. */
 
+export const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+
 /** The parts of a submitted address where the user fills in nothing: the list of countries begins with GB. */
 const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: 'GB' }
 
-export type BillingAddress = Partial<typeof BLANK_ADDRESS>
+export type BillingAddress = Partial<Record<(typeof ADDRESS_LINES)[number], string>>
 
 export type CardDetails = {
   first_digits_card_number?: string
@@ -51,19 +53,23 @@ export const brandIds: readonly string[] = brands.map(({ id }) => id)
 export const brandId = (brand: string | undefined): string | undefined =>
   brands.find(row => row.brand === brand)?.id
 
+/** undefined for a number of an unknown brand. */
+export const brandOf = (number: string): string | undefined =>
+  brands.find(row => row.digits.test(number))?.brand
+
 /** The details of a submitted card. `number` has 12 to 19 digits. */
 export function submittedCard(
   number: string,
   cardholder_name: string,
   expiry_date: string,
 ): CardDetails {
-  const brand = brands.find(row => row.digits.test(number))?.brand
+  const card_brand = brandOf(number)
   return {
     first_digits_card_number: number.slice(0, 6),
     last_digits_card_number: number.slice(-4),
     cardholder_name,
     expiry_date,
-    ...(brand && { card_brand: brand }),
+    ...(card_brand && { card_brand }),
     card_type: DEBIT_CARDS.includes(number) ? 'debit' : 'credit',
   }
 }

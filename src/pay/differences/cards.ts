@@ -2,11 +2,11 @@
 
 import type { Code } from '../../core/codes.ts'
 import { ApiError, fieldCodes, outsideLimit, unprocessed } from '../../core/errors.ts'
-import { DECLINED_CARD } from '../card.ts'
+import { brandOf, DECLINED_CARD } from '../card.ts'
 import { CARDS, difference } from './difference.ts'
 import { wordedError } from './errors.ts'
 import { documented, inCode } from './source.ts'
-import { hasCheckDigit, isExpired, isOfKnownBrand } from './values.ts'
+import { hasCheckDigit, isExpired } from './values.ts'
 
 const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date'] as const
 
@@ -85,7 +85,7 @@ export const refusedNumber = difference<(number: string) => boolean>({
   },
   decides: {
     specification: () => false,
-    'govuk-pay': number => !(hasCheckDigit(number) && isOfKnownBrand(number)),
+    'govuk-pay': number => !hasCheckDigit(number) || brandOf(number) === undefined,
   },
 })
 

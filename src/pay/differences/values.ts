@@ -1,6 +1,5 @@
 /** Values that GOV.UK Pay accepts, refuses or prints as null. */
 import { HOUR } from '../../core/time.ts'
-import { submittedCard } from '../card.ts'
 
 /** The texts in a JSON value, with the names of its fields. Not recursive: it can be nested too deep for the stack. */
 export function textsIn(value: unknown): string[] {
@@ -32,9 +31,6 @@ export const hasCheckDigit = (number: string): boolean =>
   }, 0) %
     10 ===
   0
-
-export const isOfKnownBrand = (number: string): boolean =>
-  submittedCard(number, '', '').card_brand !== undefined
 
 /** A date MM/YY is over 12 hours after the end of its month. `now` in milliseconds. */
 export function isExpired(expiry_date: string, now: number): boolean {

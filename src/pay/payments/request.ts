@@ -10,7 +10,7 @@ import {
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
-import type { BillingAddress, Prefilled } from '../card.ts'
+import { ADDRESS_LINES, type BillingAddress, type Prefilled } from '../card.ts'
 import {
   blankReturnUrl,
   checksMetadataFirst,
@@ -219,8 +219,6 @@ function readPrefilled(fields: FieldReader, behaviour: Behaviour): Prefilled | u
     ...(billing_address && { billing_address }),
   }
 }
-
-const ADDRESS_LINES = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
 /** undefined when every line is absent. A country that is not two letters is dropped. */
 function readAddress(address: Json, behaviour: Behaviour): BillingAddress | undefined {

@@ -139,7 +139,7 @@ const CHANGING: Column[] = [
     'cardholder_name_folded',
     ({ card, given }) => foldIfGiven(card?.cardholder_name ?? given.prefilled?.cardholder_name),
   ],
-  ['card_brand', ({ card }) => (card?.card_brand && brandId(card.card_brand)) ?? null],
+  ['card_brand', ({ card }) => brandId(card?.card_brand) ?? null],
   ['first_digits', ({ card }) => card?.first_digits_card_number ?? null],
   ['last_digits', ({ card }) => card?.last_digits_card_number ?? null],
   ['body', bodyOf],

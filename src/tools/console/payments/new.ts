@@ -2,6 +2,7 @@
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
+import { ADDRESS_LINES } from '../../../pay/card.ts'
 import { allows } from '../../../pay/payments/advance.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
@@ -112,7 +113,6 @@ const prefilled = {
   country: { label: 'Country', hint: 'Two letters, such as GB', right: NO_DETAILS },
 }
 const scenario = { label: 'How it ends', right: {} }
-const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country']
 
 const choices: FormFields = {
   mode: {
@@ -139,7 +139,7 @@ function bodyIn(form: URLSearchParams, back: string): Json {
   const text = (name: string) => textIn(form, name)
   const mode = form.get('mode')
   const isWeb = mode !== 'moto_api'
-  const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
+  const billing_address = Object.fromEntries(ADDRESS_LINES.map(name => [name, text(name)]))
   return {
     amount: penceIn(form.get('amount') ?? ''),
     reference: text('reference'),
