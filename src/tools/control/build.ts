@@ -41,30 +41,26 @@ const refundFields = {
   amount: unread({ type: 'integer', minimum: 1 }),
   scenario: oneOf(refundScenarios),
 }
-const builtPayment = body(
-  'BuiltPayment',
-  {},
-  {
-    ...Object.fromEntries(
-      Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
-    ),
-    ...builtFields,
-    capture: either(only(true), oneOf(['held', 'error']), {
-      description:
-        'Then captures it. Under govuk-pay also of a payment without delayed_capture; `held`: the capture waits until it is completed, `error`: it fails',
-    }),
-    refund: unread({
-      anyOf: [
-        { const: true },
-        { type: 'integer', minimum: 1 },
-        object('BuiltRefund', {}, schemasOf(refundFields)),
-      ],
-      description:
-        'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
-    }),
-    cancel: only(true, { description: 'Then cancels it through the API' }),
-  },
-)
+const builtPayment = body('BuiltPayment', {
+  ...Object.fromEntries(
+    Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
+  ),
+  ...builtFields,
+  capture: either(only(true), oneOf(['held', 'error']), {
+    description:
+      'Then captures it. Under govuk-pay also of a payment without delayed_capture; `held`: the capture waits until it is completed, `error`: it fails',
+  }),
+  refund: unread({
+    anyOf: [
+      { const: true },
+      { type: 'integer', minimum: 1 },
+      object('BuiltRefund', {}, schemasOf(refundFields)),
+    ],
+    description:
+      'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
+  }),
+  cancel: only(true, { description: 'Then cancels it through the API' }),
+})
 
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example.org/return'

@@ -38,7 +38,7 @@ type ControlEndpoint<
   inPath?: string
   query?: Query
   /** A body without a required field may be missing. */
-  body?: ReturnType<typeof bodySchema<Required, Optional>>
+  body?: ReturnType<typeof bodySchema<Optional, Required>>
   /** The body may not be missing, because one of its fields is required. */
   needsBody?: true
   /** The response of a request that succeeds. With 204 the handler returns nothing. */

@@ -25,7 +25,7 @@ export const enterConsole = defineEndpoint({
   route: 'POST /control/enter',
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
-  body: body('ConsolePage', {}, { to }),
+  body: body('ConsolePage', { to }),
   description: 'The link works for a minute of machine time.',
   response: [200, 'The link', consoleLink],
   errors: () => [badField('to', `must be ${to.rule}`)],

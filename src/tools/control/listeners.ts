@@ -59,7 +59,7 @@ export const startListening = defineEndpoint({
   route: 'POST /control/listeners',
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
-  body: body('NewListener', { name: named }, { events }),
+  body: body('NewListener', { events }, { name: named }),
   response: [200, 'The listener', listener],
   errors: () => [badField('name', `must be ${named.rule}`), hasAll(), isTaken()],
   async handler(context, { account, body: { name, events } }) {
@@ -169,15 +169,6 @@ export const giveResult = defineEndpoint({
   body: body(
     'AttemptResult',
     {
-      attempt_id: anyText({}, 'text without U+0000', /^[^\0]*$/),
-      status_code: wholeOrNull(100, 599),
-      result: anyText(
-        {},
-        `text of at most ${LONGEST_RESULT} characters`,
-        new RegExp(`^\\P{Cc}{0,${LONGEST_RESULT}}$`, 'u'),
-      ),
-    },
-    {
       response_time: wholeOrNull(0, LONGEST_TIME),
       headers: {
         schema: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
@@ -190,6 +181,15 @@ export const giveResult = defineEndpoint({
         { description: 'The code of an error, such as ECONNREFUSED; only recorded' },
         'upper-case letters, digits and underscores',
         /^[A-Z0-9_]{1,60}$/,
+      ),
+    },
+    {
+      attempt_id: anyText({}, 'text without U+0000', /^[^\0]*$/),
+      status_code: wholeOrNull(100, 599),
+      result: anyText(
+        {},
+        `text of at most ${LONGEST_RESULT} characters`,
+        new RegExp(`^\\P{Cc}{0,${LONGEST_RESULT}}$`, 'u'),
       ),
     },
   ),

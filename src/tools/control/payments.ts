@@ -66,7 +66,7 @@ export const completePayment = defineEndpoint({
   route: 'POST /control/payments/{payment_id}/complete',
   operationId: 'completePayment',
   summary: 'Take a payment to its end',
-  body: body('Completion', {}, completionFields),
+  body: body('Completion', completionFields),
   description:
     'Does what a user does on the hosted pages; a moto_api payment is completed by a test card, one with an agreement by its card. Of a payment that was paid it can end the capture and the refunds that a plan holds. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
   inPath: 'A payment of the account',

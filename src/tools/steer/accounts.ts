@@ -29,8 +29,8 @@ export const behaviour = oneOf(behaviours, {
     'How it answers where the specification and GOV.UK Pay differ. Without it: as its parent; after a reset as before',
 })
 
-export const newAccount = body('NewAccount', {}, { name, behaviour, ...firstClock })
-export const beginning = body('Beginning', {}, { behaviour, ...firstClock })
+export const newAccount = body('NewAccount', { name, behaviour, ...firstClock })
+export const beginning = body('Beginning', { behaviour, ...firstClock })
 
 export const nameUsed = (name: string) =>
   conflict(`the name ${name} was used within the last 8 days`)

@@ -35,17 +35,13 @@ export const firstClock = {
 }
 export const badFirstTime = () => badField('at', `must be ${firstClock.at.rule}`)
 
-export const clockMove = body(
-  'ClockMove',
-  {},
-  {
-    advance: integer(0, LONGEST_ADVANCE, { description: 'Milliseconds, at most ten years' }),
-    freeze: either(only(true), timeFrom(-Infinity, 'before 2100'), {
-      description: 'true, or a later time to which the clock goes',
-    }),
-    resume: only(true),
-  },
-)
+export const clockMove = body('ClockMove', {
+  advance: integer(0, LONGEST_ADVANCE, { description: 'Milliseconds, at most ten years' }),
+  freeze: either(only(true), timeFrom(-Infinity, 'before 2100'), {
+    description: 'true, or a later time to which the clock goes',
+  }),
+  resume: only(true),
+})
 
 type ClockMove = Values<typeof clockMove.fields.optional>
 

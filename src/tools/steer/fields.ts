@@ -20,11 +20,11 @@ export const schemasOf = <Known extends Fields>(fields: Known) =>
     Object.entries(fields).map(([name, { schema }]) => [name, schema]),
   ) as Schemas<Known> // of each field its schema
 
-/** The schema of a body, with its fields: those that are required, and those that may be absent. */
-export const body = <Required extends Fields, Optional extends Fields>(
+/** The schema of a body, with its fields: those that may be absent, and those that are required. */
+export const body = <Optional extends Fields, Required extends Fields = Record<never, never>>(
   title: string,
-  required: Required,
   optional: Optional,
+  required: Required = {} as Required, // absent only where Required has no fields
 ) => ({
   ...object(title, schemasOf(required), schemasOf(optional)),
   fields: { required, optional },

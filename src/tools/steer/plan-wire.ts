@@ -95,7 +95,7 @@ const faultFields = {
 }
 const effectFields = { ...plannedFields, ...faultFields }
 
-export const newPlan = body('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
+export const newPlan = body('NewPlan', { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
   'Plan',
   {
