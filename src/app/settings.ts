@@ -268,9 +268,8 @@ function parseDatabase(text: string): DatabaseAddress | undefined | Problem {
 
 /** Returns the address without a slash at its end. */
 export function parseAddress(text: string): string | undefined | Problem {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  if (/[?#]/.test(text) || url.username || url.password) return undefined
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
+  if (!url || /[?#]/.test(text) || url.username || url.password) return undefined
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   // Pages link to paths, and a browser reads a path that begins with two slashes as another host.
   if (path.includes('//')) return undefined

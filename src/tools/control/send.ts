@@ -129,9 +129,7 @@ export const askAboutMessage = defineEndpoint({
     const asking = { by: 'control', isAbandoned } as const
     const result = await askReceiver(context, account, message, asking)
     if (!result) throw conflict(ALREADY_SENDING)
-    const { cause, sentence, advice, posts, evidence } = result
-    const { message_id } = message
-    return { message_id, cause, sentence, advice: adviceText(advice), posts, evidence }
+    return { message_id: id, ...result, advice: adviceText(result.advice) }
   },
 })
 

@@ -284,12 +284,6 @@ function linesOf(
 const UNCLEAR =
   'your receiver answered 2xx, and no request about the payment shows what it did: look in its log'
 
-const newest = (all: readonly Evidence[]): Evidence | undefined =>
-  all.reduce<Evidence | undefined>(
-    (one, other) => (one && one.began > other.began ? one : other),
-    undefined,
-  )
-
 /** Whether the application has met each situation; null if only the application itself can tell. */
 export async function situationsOf(record: AccountRecord) {
   const view = viewOf(record)
@@ -298,8 +292,11 @@ export async function situationsOf(record: AccountRecord) {
   return rows.map(row => {
     const [situation, seen] = row
     const { met, unclear = [] } = seen(view)
+    const inTime = (met.length > 0 ? met : unclear).toSorted(
+      (one, other) => one.began - other.began,
+    )
     /** The newest exchange that shows the situation. */
-    const evidence = newest(met.length > 0 ? met : unclear)?.exchange_id ?? null
+    const evidence = inTime.at(-1)?.exchange_id ?? null
     const isMet = met.length > 0 || (unclear.length > 0 ? null : false)
     const [line, library, more] = isMet === null ? ['', '', UNCLEAR] : linesOf(row, record)
     const commented = (text: string, mark: string) =>
