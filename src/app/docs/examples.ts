@@ -1,6 +1,7 @@
 /** The examples of both documents. `npm run examples` records them. */
 import type { Behaviour } from '../../core/account.ts'
 import { ROOT, readShipped } from '../../core/files.ts'
+import { mapValues } from '../../core/map-values.ts'
 import type { Docs, Parameter, RequestBody, Response } from '../../platform/http/openapi.ts'
 
 type Described = Docs & { operationId: string }
@@ -35,11 +36,8 @@ export function withExamples<Operation extends Described>(
     ...operation,
     ...(parameters && { parameters: parameters.map(field => withValue(field, path[field.name])) }),
     ...(requestBody && { requestBody: withBodies(requestBody, request) }),
-    responses: Object.fromEntries(
-      Object.entries(operation.responses).map(([status, response]) => [
-        status,
-        withBodies(response, responses[status]),
-      ]),
+    responses: mapValues(operation.responses, (response, status) =>
+      withBodies(response, responses[status]),
     ),
   }
 }
@@ -60,9 +58,5 @@ function withBodies<Holder extends RequestBody | Response>(
       { summary, value },
     ]),
   )
-  const media = Object.entries(holder.content ?? {}).map(([type, each]) => [
-    type,
-    { ...each, examples },
-  ])
-  return { ...holder, content: Object.fromEntries(media) }
+  return { ...holder, content: mapValues(holder.content ?? {}, media => ({ ...media, examples })) }
 }

@@ -1,5 +1,6 @@
 /** Differences in how payments, agreements and disputes are shown. */
 
+import { mapValues } from '../../core/map-values.ts'
 import { postLink } from '../../platform/http/addresses.ts'
 import { type BillingAddress, brandId, type CardDetails, type Prefilled } from '../card.ts'
 import { difference } from './difference.ts'
@@ -66,9 +67,7 @@ export const pageLinks = difference<{
     'govuk-pay': {
       print: ({ _links, ...page }) => ({
         ...page,
-        _links: Object.fromEntries(
-          Object.entries(_links).map(([name, { href }]) => [name, { ...(href && { href }) }]),
-        ),
+        _links: mapValues(_links, ({ href }) => ({ ...(href && { href }) })),
       }),
       toNoPage: { prev_page: {}, next_page: {} },
       ofDisputes: ({ _links: links, ...page }) => ({ ...page, links }),

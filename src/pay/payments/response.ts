@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, type Titled } from '../../platform/http/schema.ts'
@@ -71,12 +72,7 @@ const anyPostLink = object(
   { type: { type: 'string', enum: [type.const, actionLinks['govuk-pay'].authType] }, params },
 )
 const { next_url, ...postLinks } = { ...linkedByState, ...linkedByToken }
-const linksOfGovukPay = Object.fromEntries(
-  Object.entries(postLinks).map(([name, { description }]) => [
-    name,
-    { ...anyPostLink, description },
-  ]),
-)
+const linksOfGovukPay = mapValues(postLinks, ({ description }) => ({ ...anyPostLink, description }))
 const linkOrNull = { anyOf: [anyPostLink, { type: 'null' }] }
 const { always, sometimes } = fieldsOfGovukPay
 

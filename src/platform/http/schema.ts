@@ -3,6 +3,7 @@
  * http/fields.ts as limits. A schema with a `title` is printed once; each use may have another description.
  */
 import { meanings } from '../../core/codes.ts'
+import { mapValues } from '../../core/map-values.ts'
 
 type Properties = Readonly<Record<string, object>>
 
@@ -106,11 +107,9 @@ const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
 const { wallet_type, ...ofEveryCard } = cardDetails.properties
 
 /** Card details under the behaviour `govuk-pay`. Agreements have no wallet_type. */
-export const cardDetailsWithNulls = object(
-  cardDetails.title,
-  Object.fromEntries(Object.entries(ofEveryCard).map(([name, schema]) => [name, nullable(schema)])),
-  { wallet_type: nullable(wallet_type) },
-)
+export const cardDetailsWithNulls = object(cardDetails.title, mapValues(ofEveryCard, nullable), {
+  wallet_type: nullable(wallet_type),
+})
 
 /** Specification, *Errors*: the body of every error. */
 export const errorBody = object(

@@ -1,5 +1,6 @@
 import type { Account, Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { remember } from '../../core/remember.ts'
 import { either, integer, oneOf, only } from '../../core/values.ts'
 import { captureDelay } from '../../pay/differences/states.ts'
@@ -42,9 +43,7 @@ const refundFields = {
   scenario: oneOf(refundScenarios),
 }
 const builtPayment = body('BuiltPayment', {
-  ...Object.fromEntries(
-    Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
-  ),
+  ...mapValues(newPayment.properties, unread),
   ...builtFields,
   capture: either(only(true), oneOf(['held', 'error']), {
     description:

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { type ApiError, notAnObject, wrongMediaType } from '../../core/errors.ts'
+import { mapValues } from '../../core/map-values.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
@@ -125,12 +126,7 @@ export const defineEndpoint =
 
 /** The query. A parameter that was sent twice gets a value that no parameter accepts. */
 const onceEach = ({ query }: FastifyRequest): Json =>
-  Object.fromEntries(
-    Object.entries(query as Json).map(([name, text]) => [
-      name,
-      typeof text === 'string' ? text : '\0',
-    ]),
-  )
+  mapValues(query as Json, text => (typeof text === 'string' ? text : '\0'))
 
 /** A missing body counts as an empty one. */
 const bodyOf = (request: FastifyRequest): Json =>

@@ -1,4 +1,5 @@
 /** The fields of bodies and the parameters of queries: how they are read, and described in the document. */
+import { mapValues } from '../../core/map-values.ts'
 import type { Reader } from '../../core/values.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
@@ -16,9 +17,7 @@ export type Values<Optional, Required = unknown> = {
 type Schemas<Known extends Fields> = { [Name in keyof Known]: Known[Name]['schema'] }
 
 export const schemasOf = <Known extends Fields>(fields: Known) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, { schema }]) => [name, schema]),
-  ) as Schemas<Known> // of each field its schema
+  mapValues(fields, ({ schema }) => schema) as Schemas<Known> // of each field its schema
 
 /** The schema of a body, with its fields: those that may be absent, and those that are required. */
 export const body = <Optional extends Fields, Required extends Fields = Record<never, never>>(

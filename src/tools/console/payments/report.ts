@@ -1,5 +1,6 @@
 /** A payment to hand to somebody else: a summary of a few lines, or everything as JSON. */
 
+import { mapValues } from '../../../core/map-values.ts'
 import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
@@ -130,6 +131,4 @@ function withoutBodies(exchange: Exchange) {
 }
 
 const leftOut = (bodies: Record<string, KeptBody | null>) =>
-  Object.fromEntries(
-    Object.entries(bodies).map(([name, body]) => [name, body && { left_out: body.text.length }]),
-  )
+  mapValues(bodies, body => body && { left_out: body.text.length })
