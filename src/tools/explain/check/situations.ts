@@ -249,8 +249,6 @@ const rows: readonly Row[] = [
 const curl = (path: string, body: object): string =>
   `curl -H "Authorization: Bearer $FARTHING_API_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}' $FARTHING_URL/control/${path}`
 
-const RUN = 'run your tests with its key'
-
 /** The command and the library's call that cause the situation. A comment in them names the steps that are left. */
 function linesOf(
   [, , by, then, only]: Row,
@@ -258,13 +256,10 @@ function linesOf(
 ): [line: string, library: string, more: string] {
   if (only && only !== behaviour) {
     const account = `await farthing.account(${inspect({ behaviour: only })})`
-    return isTest
-      ? [
-          curl('reset', { behaviour: only }),
-          account,
-          `empties this account, so that it can meet it: ${RUN}`,
-        ]
-      : [curl('accounts', { behaviour: only }), account, `an account that can meet it: ${RUN}`]
+    const [path, what] = isTest
+      ? ['reset', 'empties this account, so that it can meet it']
+      : ['accounts', 'an account that can meet it']
+    return [curl(path, { behaviour: only }), account, `${what}: run your tests with its key`]
   }
   if (by === 'nothing') return ['', '', then]
   const more = `then ${then}`
