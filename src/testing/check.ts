@@ -17,7 +17,7 @@ const rules: Record<keyof CheckOptions, Rule> = {
 }
 
 /** Rules that a report may lack: those of probes, and those of the other behaviour. */
-const OF_OTHERS = /^(?:R\d+|P([1-9]|1\d|20))$/
+const OF_OTHERS = /^(?:R([1-9]|1[01])|P([1-9]|1\d|20))$/
 
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
 export async function checkAccount(call: Call, keep: () => string, options: CheckOptions = {}) {

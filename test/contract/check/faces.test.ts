@@ -183,6 +183,7 @@ describe('The check in the command line and the library', () => {
     assert.deepEqual([failed.findings[0]?.rule, failed.findings.length], ['P1', 1])
     for (const [options, message] of [
       [{ ignore: ['P99'] }, /no rule P99/],
+      [{ ignore: ['R12'] }, /no rule R12/],
       [{ ignore: 'P1' }, /ignore: 'P1' is not a list/],
       [{ failOn: 'pass' }, /failOn: 'pass' is not one of/],
     ] as [object, RegExp][])
