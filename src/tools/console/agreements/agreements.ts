@@ -25,7 +25,7 @@ import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 import { existing } from '../frame/visit.ts'
-import { amount, backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
+import { backAddress, main, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
 
 export const agreements = definePage({
@@ -64,10 +64,7 @@ const table = (root: string, agreements: readonly Agreement[]): Html =>
     },
   })
 
-const fields = {
-  reference: { label: 'Reference', right: { reference: 'R' } },
-  description: { label: 'Description', right: { description: 'D' } },
-}
+const fields = { reference: main.reference, description: main.description }
 
 export const newAgreement = definePage({
   path: 'agreements/new',
@@ -158,7 +155,7 @@ function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | unde
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && ui.paragraph(ui.untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const charged = { amount, ...scenarioField(visit, 'Charge', 'paid') }
+  const charged = { amount: main.amount, ...scenarioField(visit, 'Charge', 'paid') }
   return actionForm(
     visit,
     'charge',

@@ -87,14 +87,13 @@ export const readyMade: Record<string, Ready> = {
 const NO_DETAILS = { prefilled_cardholder_details: undefined }
 
 /** The text fields, in the order of the page. */
-export const amount = {
-  ...POUNDS,
-  label: 'Amount in pounds',
-  sentence: 'Enter an amount in pounds, from 0.00 to 100000.00',
-  right: { amount: 1 },
-}
-const main = {
-  amount,
+export const main = {
+  amount: {
+    ...POUNDS,
+    label: 'Amount in pounds',
+    sentence: 'Enter an amount in pounds, from 0.00 to 100000.00',
+    right: { amount: 1 },
+  },
   reference: { label: 'Reference', right: { reference: 'R' } },
   description: { label: 'Description', right: { description: 'D' } },
   return_url: {
@@ -223,10 +222,8 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
   const read = (body: Json) => {
     const fields = readNewPayment(body, behaviour)
     const { host, hostname } = new URL(back)
-    const isOwn = fields.return_url === back
-    const { config } = visit
-    const own = isOwn && { returnHosts: new Set([host, hostname]) }
-    checkReturnUrl(fields, { ...config, ...own, behaviour })
+    const own = fields.return_url === back && { returnHosts: new Set([host, hostname]) }
+    checkReturnUrl(fields, { ...visit.config, ...own, behaviour })
     checkMode(fields, { behaviour })
     const scenario = planned && wantedOf(planned, behaviour, fields.authorisation_mode)
     return { fields, scenario }
