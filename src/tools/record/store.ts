@@ -1,4 +1,4 @@
-import { STEP_BYTES } from '../../core/budgets.ts'
+import { RECORD_ROWS, STEP_BYTES } from '../../core/budgets.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
@@ -208,9 +208,6 @@ export function countExchanges(
   return countRows(database, join([...parts, ...ifGiven('limit ?', limit), where(') newer')], ' '))
 }
 
-/** No account keeps more exchanges. */
-const MOST_GROUPED = 10_000
-
 /** undefined if the account has no such exchange, or if its row is damaged. */
 export async function findExchange(database: Database, room: string, exchange_id: string) {
   const condition = where('exchange_id = ? and account = ?', exchange_id, room)
@@ -238,7 +235,7 @@ export const isAmong = (column: string, values: readonly string[]): Condition =>
 export function outlinesOfPayment(database: Database, key: PaymentKey): Promise<Outline[]> {
   const columns = 'exchange_id, kind, operation, status'
   const rows = { ...exchangeRows, columns, fromRow: (row: Outline) => row }
-  return findPart(database, rows, [ofPayment(key)], { limit: MOST_GROUPED, order: 'oldest' })
+  return findPart(database, rows, [ofPayment(key)], { limit: RECORD_ROWS, order: 'oldest' })
 }
 
 /** A read of a payment through the API. `began` is a time of the machine. */
@@ -300,7 +297,7 @@ export const groupRefusals = (database: Database, room: string, since = 0): Prom
     `select operation, status, code, field, told, cast(count(*) as integer) as found, max(exchange_id) as newest
      from (select exchange_id, operation, status, code, field, told from exchanges
            where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $2
-           order by exchange_id desc limit ${MOST_GROUPED}) refusals
+           order by exchange_id desc limit ${RECORD_ROWS}) refusals
      group by operation, status, code, field, told order by newest desc`,
     [room, idFloor(since)],
   )

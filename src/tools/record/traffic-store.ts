@@ -1,5 +1,6 @@
 /** Counts the requests to the API that an account made in each of the last minutes. */
 
+import { RECORD_ROWS } from '../../core/budgets.ts'
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
@@ -86,13 +87,10 @@ function countMinutes(database: Database, room: string, begins: number[], from: 
   return database.query<Row>(numbered(sql), values)
 }
 
-/** More gaps than the minutes can have: a second of an instance has one at most. */
-const MOST_GAPS = 10_000
-
 const readGaps = (database: Database, room: string, from: string) =>
   findPart(
     database,
     evidenceRows,
     [where(`account = ? and exchange_id >= ? and kind = 'gap'`, room, from)],
-    { limit: MOST_GAPS, order: 'newest' },
+    { limit: RECORD_ROWS, order: 'newest' },
   )

@@ -1,6 +1,6 @@
 /** The page of requests: refusals in groups, then all requests, with gaps for requests that were only counted. */
 
-import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { RECORD_ROWS, RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
@@ -169,8 +169,6 @@ ${ui.wideTable(groups, {
 })}
 ${total > groups.length && ui.paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
 
-const MOST_GAPS = 10_000
-
 export const requests = definePage({
   path: 'requests',
   navigation: 'Requests',
@@ -253,7 +251,7 @@ function gapsAmong(
   const last = items.at(-1)?.exchange_id
   const until = newer ? (before ?? items[0]?.exchange_id) : undefined
   const filter: ExchangeFilter = { kinds: ['gap'], before: until, after: older && last }
-  return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
+  return findExchanges(database, room, filter, { limit: RECORD_ROWS, order: 'newest' })
 }
 
 const list = (visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html =>
