@@ -8,6 +8,7 @@ import {
   TEST_ACCOUNT_LIVES,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { backLink, button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -26,7 +27,7 @@ import {
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next, Page } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
-import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
+import { type AccountVisit, insideOf } from '../frame/visit.ts'
 import { ageText, clockText } from './clock.ts'
 
 /** The test accounts on a page, and the most ended ones below them. */
@@ -57,7 +58,7 @@ const fieldsOf = ({ behaviour }: Account): FormFields => ({
 /** Makes a test account, and returns a page with its key, which is shown only there. */
 export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
   const { context, account, form, wall, root } = visit
-  if (account.parent !== null) throw notFound()
+  if (account.parent !== null) throw pageFault(404)
   const name = textIn(form, 'name') ?? ''
   const body = { name, ...(form.get('behaviour') && { behaviour: form.get('behaviour') }) }
   const read = (body: Json) => readFields(body, newAccount.fields)

@@ -55,7 +55,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** Whether the page is a form that creates something: in an account that has ended it is 409. */
   makes?: true
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns the data; throws `notFound`. Write it above `title` and `show`: the compiler infers their data from it. */
+  /** Returns the data; throws a 404 by `existing`. Write it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** The heading. Default: the text in the navigation, or else the title. */

@@ -144,11 +144,8 @@ export function pageAddress(page: string, parameters: Record<string, string | un
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }
 
-/** The error for something that is unknown, gone, or another account's. */
-export const notFound = (): Error => pageFault(404)
-
-/** Returns the thing; throws `notFound` if it is undefined. */
+/** Returns the thing. Throws a 404 for a thing that is unknown, gone, or another account's. */
 export function existing<Thing>(thing: Thing | undefined): Thing {
-  if (thing === undefined) throw notFound()
+  if (thing === undefined) throw pageFault(404)
   return thing
 }

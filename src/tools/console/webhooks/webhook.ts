@@ -6,6 +6,7 @@ import type { Reading } from '../../../pay/retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type MessageStatus, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -25,7 +26,7 @@ import {
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
-import { existing, notFound } from '../frame/visit.ts'
+import { existing } from '../frame/visit.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
@@ -185,6 +186,6 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
 
 async function deactivate({ context, account, id }: Visit): Promise<Next> {
   const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
-  if (!isKnown) throw notFound()
+  if (!isKnown) throw pageFault(404)
   return { to: `webhooks/${id}`, done: 'deactivated' }
 }

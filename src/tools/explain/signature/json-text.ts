@@ -29,7 +29,7 @@ const TOKEN = /[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\]:,"]+/g
 
 /** Returns undefined for text that is not JSON, or that is nested deeper than `EXPLAINED_DEPTH`. */
 export function readJson(text: string): JsonNode | undefined {
-  if (!isJson(text) || isTooDeep(text)) return undefined
+  if (parsedJson(text) === undefined || isTooDeep(text)) return undefined
   const tokens = text.match(TOKEN) ?? []
   let at = 0
   const value = (): JsonNode => {
@@ -51,12 +51,11 @@ export function readJson(text: string): JsonNode | undefined {
   return value()
 }
 
-const isJson = (text: string): boolean => parsedJson(text) !== undefined
-
 /** Whether a text is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
 export function isTooDeep(text: string): boolean {
+  if (parsedJson(text) === undefined) return false
   let depth = 0
-  for (const [token] of isJson(text) ? text.matchAll(TOKEN) : []) {
+  for (const [token] of text.matchAll(TOKEN)) {
     if (token === '[' || token === '{') depth += 1
     else if (token === ']' || token === '}') depth -= 1
     if (depth > EXPLAINED_DEPTH) return true
