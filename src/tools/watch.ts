@@ -122,6 +122,8 @@ function createRooms({ database, time, signals }: WatchPorts, notice: () => void
   let touched = new Set<string>()
   let suspects = new Set<string>()
   let isLooking = false
+  /** For each room the function that takes its handler away. */
+  const handlers = new Map<string, () => void>()
 
   async function lookAt(part: string[], found: Map<string, string>, later: string) {
     const changed: string[] = []
@@ -142,11 +144,18 @@ function createRooms({ database, time, signals }: WatchPorts, notice: () => void
   return {
     isEmpty: () => rooms.size === 0,
     join(room: string): () => void {
-      const off = signals.on([changedIn(room)], () => isLooking || touched.add(room))
       const leave = add(rooms, room)
+      // One handler for each room: hundreds may wait for it, and it may change thousands of times.
+      if (!handlers.has(room))
+        handlers.set(
+          room,
+          signals.on([changedIn(room)], () => isLooking || touched.add(room)),
+        )
       return () => {
-        off()
         leave()
+        if (rooms.has(room)) return
+        handlers.get(room)?.()
+        handlers.delete(room)
       }
     },
     async look(): Promise<void> {
