@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, overloaded } from './errors.ts'
-import { resting } from './guests.ts'
 
 const MOST_TRIES = 20
 /** The first retry follows at once: most races have two writers. */
@@ -22,7 +21,7 @@ export async function untilWritten<Done extends object>(attempt: () => Promise<D
 /** Five minutes, with pauses of LONGEST_PAUSE. */
 const MOST_WAITS = 1_200
 
-/** Repeats an attempt while it throws 503, for five minutes. Meanwhile the request gives up its place. */
+/** Repeats an attempt while it throws 503, for five minutes. The request keeps its place: so only some can wait. */
 export async function whileOverloaded(attempt: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
@@ -30,7 +29,7 @@ export async function whileOverloaded(attempt: () => Promise<void>): Promise<voi
     } catch (error) {
       const isOverloaded = error instanceof ApiError && error.status === 503
       if (!isOverloaded || tries > MOST_WAITS) throw error
-      await resting(setTimeout(LONGEST_PAUSE))
+      await setTimeout(LONGEST_PAUSE)
     }
 }
 

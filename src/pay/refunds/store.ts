@@ -44,8 +44,14 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
 export const endsOfRefunds = (database: Database, payment_id: string) =>
   findEnds(database, refundRows, [where('payment_id = ?', payment_id)], READ_AT_ONCE)
 
-export const countRefunds = (database: Database, payment_id: string) =>
-  countRows(database, where('refunds where payment_id = ?', payment_id))
+/** Counting these takes SQLite some 10 ms. */
+export const REFUNDS_COUNTED = 100_000
+
+/** How many refunds the payment has, at most REFUNDS_COUNTED. */
+export function countRefunds(database: Database, payment_id: string) {
+  const some = `(select refund_id from refunds where payment_id = ? limit ${REFUNDS_COUNTED}) counted`
+  return countRows(database, where(some, payment_id))
+}
 
 /** The first held refunds of a payment, oldest first. */
 export const heldRefundsOf = (database: Database, payment_id: string, limit: number) =>

@@ -3,6 +3,7 @@ import { inDigits, inPounds } from '../../../core/money.ts'
 import { type Payment, stateOf, statusOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
+import { REFUNDS_COUNTED } from '../../../pay/refunds/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
@@ -191,7 +192,9 @@ function detailRows({ root }: AccountVisit, rows: Rows): SummaryRow[] {
       value: html`${inPounds(amount)}, ${ui.time(timeOf(refund_id))}, ${ui.code(refund_id)}`,
     })),
     ...ui.summaryRows('refunds', {
-      'Not shown': earlier > 0 && `${ui.counted(earlier, 'earlier refund')}`,
+      'Not shown':
+        earlier > 0 &&
+        `${refundCount < REFUNDS_COUNTED ? '' : 'at least '}${ui.counted(earlier, 'earlier refund')}`,
     }),
   ]
 }
