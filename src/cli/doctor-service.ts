@@ -31,7 +31,7 @@ type Expected = {
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const { url, key, keyIsHere, pagesUrl, cause } = expected
   const { ok, fail } = checksOf('service')
-  const service = serviceAt(url, key ?? '')
+  const service = serviceAt(url, key)
   const sentAt = Date.now()
   const ready = await service.request('GET', '/readyz').then(
     answer => (answer.refused instanceof AnotherAnswered ? answer.refused : answer),
