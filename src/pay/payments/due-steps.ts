@@ -70,20 +70,22 @@ export const doDueOf = (context: Context, account: Account): Promise<void> | und
  */
 export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
   const { database, time } = context
-  let isBusy = true
   let fault: unknown
   const doOne = (account: Account) =>
     workFor(guestOf(account), () => doBatch(context, account)).catch(error => {
       fault = error
       return false
     })
-  while (isBusy) {
-    isBusy = false
-    for await (const { id, least, ...account } of roomsWithDue(database, stop)) {
-      if (stop?.aborted) return
-      if (account.name === null || least > time.now(account)) continue
-      if (await doOne(account)) isBusy = true
-    }
+  const busy: Account[] = []
+  for await (const { id, least, ...account } of roomsWithDue(database, stop)) {
+    if (stop?.aborted) return
+    if (account.name === null || least > time.now(account)) continue
+    if (await doOne(account)) busy.push(account)
+  }
+  // The loop reaches what it adds. To find the next batch, it does not search all the other accounts again.
+  for (const account of busy) {
+    if (stop?.aborted) return
+    if (await doOne(account)) busy.push(account)
   }
   if (fault && !stop?.aborted) throw fault
 }
@@ -110,17 +112,27 @@ function doBatch(context: Context, { room }: Account): Promise<boolean> {
     const written = await context.deliveries.write(room, statements, messages).catch(() => false)
     if (written) await context.deliveries.deliver(messages)
     // One of the payments has changed meanwhile, or there is no space for all the messages.
-    else for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
+    else
+      for (const { payment_id, due_at } of payments)
+        await takeSteps(context, account, payment_id, due_at)
     return payments.length > 0
   })
 }
 
-/** Takes all steps of one payment that are due by now, unless another request was faster. */
-async function takeSteps(context: Context, account: Account, payment_id: string): Promise<void> {
+/**
+ * Takes all steps of one payment that are due by now, unless another request was faster. Without `due_at`, a payment
+ * that is gone by now is left to the background.
+ */
+async function takeSteps(
+  context: Context,
+  account: Account,
+  payment_id: string,
+  due_at?: AccountTime | null,
+) {
   const { database, time } = context
   let card: CardDetails | undefined
   const read = async () => {
-    const payment = await findPayment(database, account, payment_id, time.now(account))
+    const payment = await findPayment(database, account, payment_id, due_at ?? time.now(account))
     card = payment && (await cardOf(context, payment))
     return payment && { account, payment }
   }

@@ -101,7 +101,19 @@ onEveryDatabase(
       for (const { refund_summary } of again) assert.equal(refund_summary.status, 'available')
     })
 
-    test('a clock that stands still makes nothing due, and the background takes what no request meets', async () => {
+    test('a clock that moves to a time at which the payments are gone takes their steps, also if they fall in one batch', async () => {
+      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const agreement = await activeAgreement(api)
+      await ask(service(), api, 'clock', { freeze: true })
+      await api.advance(MINUTE)
+      await ask(service(), api, 'plans', { scenario: 'declined', times: 2 })
+      // Each of them ends the agreement.
+      for (let i = 0; i < 2; i++) await payByAgreement(api, agreement)
+      await api.advance(181 * 24 * 60 * MINUTE)
+      assert.equal(await owed(name), 0)
+    })
+
+    test('a clock that stands still makes nothing due, and the background takes what no request meets', async t => {
       const [frozen, running] = await Promise.all([
         service().newNamedAccount('govuk-pay'),
         service().newNamedAccount('govuk-pay'),
@@ -115,8 +127,14 @@ onEveryDatabase(
       }
       service().clock.advance(90 * MINUTE)
       assert.deepEqual([await owed(frozen.name), await owed(running.name)], [0, 33])
+      let searches = 0
+      mockQueries(t, service().database, async (query, [first]) => {
+        if (first === '') searches += 1
+        return query()
+      })
       await service().apps[0]?.doAllDue()
-      assert.equal(await owed(running.name), 0)
+      // The accounts with due payments are searched for once, not for each batch.
+      assert.deepEqual([await owed(running.name), searches], [0, 1])
       const status = async (api: Client) =>
         (await api.get('/v1/payments')).body.results[0].state.status
       assert.deepEqual([await status(frozen.api), await status(running.api)], ['created', 'failed'])
