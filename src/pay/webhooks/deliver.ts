@@ -58,7 +58,7 @@ export type Deliveries = {
   recover(stop?: AbortSignal): Promise<void>
   /** Sends the messages of the account that are due to be sent again, those of one webhook in order of time. */
   doDue(account: Account): Promise<void>
-  /** The same for every account, beside other work, until nothing is due or `stop` is aborted. */
+  /** Begins to send some of them for every account, beside other work. Starts no attempt once `stop` is aborted. */
   doAllDue(stop?: AbortSignal): Promise<void>
   /** Runs other work that sends messages, so that `settled` waits for it. It must end soon after `isStopping()`. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
@@ -68,7 +68,7 @@ export type Deliveries = {
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const { database, time, onFault, onChange } = ports
-  const underway = new Set<Promise<void>>()
+  const underway = new Set<Promise<unknown>>()
   const shares = createShares(DELIVERING_BYTES)
   /** For each list of messages: its room, when it was written, and the function to call when it is delivered. */
   const written = new WeakMap<
@@ -77,10 +77,13 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   >()
   const atDatabase = createAtDatabase(ports)
 
-  function track(deliveries: Promise<void>[]): Promise<void> {
-    const all = Promise.all(deliveries).then(() => {})
+  /** Rejects with the first fault, once all have ended. */
+  async function track(deliveries: Promise<unknown>[]): Promise<void> {
+    const all = Promise.allSettled(deliveries)
     underway.add(all)
-    return all.finally(() => underway.delete(all))
+    await all
+    underway.delete(all)
+    await Promise.all(deliveries)
   }
 
   /** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
@@ -192,13 +195,13 @@ const AGAIN_AT_ONCE = 64
 function sendingAgain(
   ports: DeliveryPorts,
   atDatabaseOf: (room: string) => AtDatabase,
-  track: (deliveries: Promise<void>[]) => Promise<void>,
+  track: (deliveries: Promise<unknown>[]) => Promise<void>,
 ) {
   const { database, time, onFault } = ports
   const inTurn = createSharing<boolean>()
   const isBusy = new Set<string>()
   /** Resolves to false if nothing is due. */
-  const sendDue = ({ room }: Account): Promise<boolean> =>
+  const sendDue = ({ room }: Account, stop?: AbortSignal): Promise<boolean> =>
     inTurn(room, async () => {
       // Read again: callers share a run, and the clock may have moved since.
       const account = await accountOfRoom(database, room)
@@ -207,8 +210,12 @@ function sendingAgain(
       const byWebhook = [...Map.groupBy(due, ({ webhook_id }) => webhook_id).values()]
       const atDatabase = atDatabaseOf(room)
       const again = async (group: typeof due) => {
+        let until = Infinity
         for (const message of group) {
           const { message_id, sent_as, due_at } = message
+          // What follows an earlier attempt comes first. It is in the next part.
+          if (stop?.aborted || due_at >= until) return
+          until = Math.min(until, due_at + (attempts[sent_as].delays[0] ?? Infinity))
           if (!(await atDatabase.claim(takeDue(message, time.wall() + claimOf(sent_as))))) continue
           const body = await bodyOfMessage(database, message_id)
           await deliverMessage(ports, { message_id, body }, atDatabase, due_at)
@@ -228,9 +235,8 @@ function sendingAgain(
         const { room } = account
         if (least > time.now(account) || isBusy.has(room)) continue
         isBusy.add(room)
-        void workFor(guestOf(account), () => sendDue(account))
-          .catch(onFault)
-          .finally(() => isBusy.delete(room))
+        const sending = workFor(guestOf(account), () => sendDue(account, stop))
+        void track([sending.catch(onFault).finally(() => isBusy.delete(room))])
       }
     },
   }

@@ -14,34 +14,41 @@ onEveryDatabase(
   'A message that is sent again in the time of its account',
   { control: true },
   service => {
-    type Cancelled = { account: () => Promise<Account>; message: () => Promise<Body> }
+    type Owner = Awaited<ReturnType<ReturnType<typeof service>['newNamedAccount']>>
+    type Cancelled = {
+      owner: Owner
+      payment_id: string
+      account: () => Promise<Account>
+      message: () => Promise<Body>
+    }
 
-    /** Another instance on the database, to which the receiver answers with `status`. `sent` has its event types. */
+    /** Another instance on the database, to which the receiver answers with `status`. `sent` has its payments. */
     function instance(status: number) {
       const sent: string[] = []
       const send: Send = async ({ body }) => {
-        sent.push(JSON.parse(body).event_type)
+        sent.push(JSON.parse(body).resource_id)
         return resultOf(status)
       }
       return { ...instanceOn(service(), send), sent }
     }
 
     /** An account with a webhook. The message of its cancelled payment stands in the database, unsent. */
-    async function cancelled(): Promise<Cancelled> {
-      const { api, name } = await service().newNamedAccount('govuk-pay')
-      await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
+    async function cancelled(made?: Owner): Promise<Cancelled> {
+      const owner = made ?? (await service().newNamedAccount('govuk-pay'))
+      const { api, name } = owner
+      if (!made) await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
       const { payment_id } = await api.createPayment()
       await api.post(`/v1/payments/${payment_id}/cancel`)
       // Takes the message from the instance that wrote it. If that instance was faster, takes another message.
       const sql = `update webhook_messages set claimed_until = 0
         where payment_id = $1 and attempts = '[]' and claimed_until <= $2`
       const values = [payment_id, service().clock.now() + 500]
-      if (!(await service().database.write([{ sql, values, expect: 1 }]))) return cancelled()
+      if (!(await service().database.write([{ sql, values, expect: 1 }]))) return cancelled(owner)
       const account = async () =>
         (await accountOfName(service().database, name)) ?? assert.fail('no account')
       const message = async (): Promise<Body> =>
         (await api.get('/control/messages')).body.results[0]
-      return { account, message }
+      return { owner, payment_id, account, message }
     }
 
     for (const [isReset, hops] of [
@@ -65,14 +72,11 @@ onEveryDatabase(
       })
 
     test('The first attempt at what a stopped instance has left is made at the next start, and no claim holds it up', async () => {
-      const { message } = await cancelled()
+      const { message, payment_id } = await cancelled()
       const next = instance(200)
       await next.recover()
       const { delivery, attempts } = await message()
-      assert.deepEqual(
-        [next.sent, delivery, attempts.length],
-        [['card_payment_failed'], 'SUCCESSFUL', 1],
-      )
+      assert.deepEqual([next.sent, delivery, attempts.length], [[payment_id], 'SUCCESSFUL', 1])
       // The timer of the instance that wrote the message finds it sent.
       for (const { deliveries } of service().apps) await deliveries.settled()
       assert.equal((await message()).attempts.length, 1)
@@ -94,6 +98,42 @@ onEveryDatabase(
       const { attempts } = await message()
       const [second, first] = attempts.map(({ created_date }: Body) => Date.parse(created_date))
       assert.equal(second - first, MINUTE)
+    })
+
+    test('Attempts that fell due while the clock moved are made in order of time, and neither a stop nor a fault leaves one under way', async () => {
+      const first = await cancelled()
+      const second = await cancelled(first.owner)
+      const next = instance(500)
+      await next.recover()
+      service().clock.advance(MINUTE)
+      const [held, stop] = [holdSends(), new AbortController()]
+      const ofBoth = () =>
+        held.calls.filter(({ body }) =>
+          [first, second].some(({ payment_id }) => body.includes(payment_id)),
+        )
+      const stopping = instanceOn(service(), held.send)
+      await stopping.doAllDue(stop.signal)
+      while (ofBoth().length === 0) await held.next()
+      stop.abort()
+      held.endAll(500)
+      await stopping.settled()
+      assert.equal(ofBoth().length, 1)
+      const faults: unknown[] = []
+      const write = () => Promise.reject(new Error('connection lost'))
+      const broken = { database: { ...service().database, write }, time: service().time }
+      const failing = instanceOn(broken, held.send, { onFault: error => faults.push(error) })
+      await failing.doAllDue()
+      await failing.settled()
+      assert.match(String(faults), /connection lost/)
+      service().clock.advance(4.5 * MINUTE)
+      const third = await cancelled(first.owner)
+      await next.recover()
+      service().clock.advance(3 * MINUTE)
+      next.sent.length = 0
+      await next.doDue(await first.account())
+      // The first and the second are due again after six minutes, the third after six and a half.
+      const inOrder = [second, first, second, third].map(({ payment_id }) => payment_id)
+      assert.deepEqual(next.sent, inOrder)
     })
 
     test('An attempt that a stopped instance had begun again is made by another, once the claim has ended', async () => {
