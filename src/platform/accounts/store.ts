@@ -191,17 +191,17 @@ export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): P
     },
   ])
 
-/** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
+/** Moves the clock, unless another request moved it, or reset the account, since it was read: then it returns false. */
 export const moveClock = (
   database: Database,
-  { name, clock_offset, frozen_at }: Account,
+  { room, clock_offset, frozen_at }: Account,
   moved: Account,
 ): Promise<boolean> =>
   database.write([
     {
-      sql: `update accounts set clock_offset = $2, frozen_at = $3 where name = $1 and clock_offset = $4
+      sql: `update accounts set clock_offset = $2, frozen_at = $3 where room = $1 and clock_offset = $4
             and frozen_at is not distinct from cast($5 as bigint)`,
-      values: [name, moved.clock_offset, moved.frozen_at, clock_offset, frozen_at],
+      values: [room, moved.clock_offset, moved.frozen_at, clock_offset, frozen_at],
       expect: 1,
     },
   ])

@@ -4,9 +4,11 @@ import { isGone, type Reading } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/attempts.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
+import { accountOfRoom } from '../../platform/accounts/store.ts'
 import type { ToolContext } from '../context.ts'
 import { newestUndamaged } from '../record/by-hand.ts'
 import type { ByHand, Exchange } from '../record/exchange.ts'
+import { accountEnded } from '../steer/errors.ts'
 
 type Right = { body: string; signature: string }
 type Signed = { body: string; signature: string | undefined }
@@ -83,7 +85,10 @@ export async function sendAgain(
   return Array.fromAsync({ length: options.times ?? 1 }, once)
 }
 
-/** Sends a message once, with this body and signature, and records it. Neither the message nor the payment changes. */
+/**
+ * Sends a message once, with this body and signature, and records it. Neither the message nor the payment changes.
+ * Throws 409 if the account has been reset since: after a reset no message of before begins.
+ */
 export async function sendByHand(
   context: ToolContext,
   account: Account,
@@ -91,6 +96,7 @@ export async function sendByHand(
   { body, signature, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
+  if (!(await accountOfRoom(context.database, account.room))) throw accountEnded()
   const post = { url, headers: headersOf(signature), body, keepsAnswer: true }
   const { result, attempted } = await attempt(context, { ...message, account }, post)
   return context.recorder.attemptByHand(account, {

@@ -5,7 +5,7 @@ import { untilWritten, whileOverloaded } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { boolean, either, instant, integer, only } from '../../core/values.ts'
 import { doDue } from '../../pay/payments/due-steps.ts'
-import { accountOfName, moveClock as saveClock } from '../../platform/accounts/store.ts'
+import { accountOfRoom, moveClock as saveClock } from '../../platform/accounts/store.ts'
 import type { ToolContext } from '../context.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
 import { body, type Values } from './fields.ts'
@@ -54,12 +54,12 @@ type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
  */
 export async function moveClock(
   context: ToolContext,
-  { name }: Account,
+  { room }: Account,
   move: ClockMove,
 ): Promise<Account> {
   const { database, time } = context
   const moved = await untilWritten(async () => {
-    const account = await accountOfName(database, name)
+    const account = await accountOfRoom(database, room)
     if (!account) throw accountEnded()
     const moved = { ...account, ...moveOf(move, account, time.now(account), time.wall()) }
     if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')

@@ -29,6 +29,6 @@ export const wrongKey = (account: string, parent: string) =>
 
 export const conflict = (description: string) => new ApiError(409, 'C0409', description)
 
-export const accountEnded = () => conflict('the account has ended')
+export const accountEnded = () => conflict('the account has ended, or was reset meanwhile')
 
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

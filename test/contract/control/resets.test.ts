@@ -15,7 +15,7 @@ import { ask, asking, testAccount } from '../../support/control.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases, START } from '../../support/service.ts'
 import { subscribe } from '../../support/subscriber.ts'
-import { mockQueries } from '../../support/watched.ts'
+import { interleaving, mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
 
@@ -131,6 +131,25 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
     await database.write([
       { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
     ])
+  })
+
+  test('a move of the clock, or a sending by hand, that began before a reset has no effect after it', async t => {
+    const { api, beforeWrite } = await interleaving(t, service())
+    const reset = () => control(api, 'reset', {})
+    const begun = (await control(api, '', undefined, 'GET')).body.clock
+    beforeWrite(reset)
+    assert.equal((await api.post('/control/clock', { advance: MINUTE })).status, 409)
+    assert.deepEqual((await control(api, '', undefined, 'GET')).body.clock, begun)
+    let act = async (): Promise<unknown> => undefined
+    const hook = await subscribe(t, api, {
+      behaviour: { onRequest: ({ response }) => void act().then(() => response.end()) },
+    })
+    const { payment_id } = await api.createPayment()
+    await api.post(`/v1/payments/${payment_id}/cancel`)
+    const [{ message_id }] = (await control(api, 'messages')).body.results
+    act = reset
+    const again = await control(api, `messages/${message_id}/send`, { times: 3 })
+    assert.deepEqual([again.status, hook.requests.length], [409, 2])
   })
 
   test('two resets at once have an epoch each, and the old rows are deleted', async () => {
