@@ -52,14 +52,13 @@ export function createSharing<Result>() {
   return (key: string, work: () => Promise<Result>): Promise<Result> => gather(key, work)
 }
 
-/** The numbers of items that a statement may have: only a few, so that few statements are prepared. */
-const SIZES = [1, 2, 4, 8, 16, 32, 64]
-
-/** Repeats the last item until their number is one of `SIZES`. `items` has 1 to 64. */
-export function padded<Item>(items: Item[]): Item[] {
-  const size = SIZES.find(places => places >= items.length) ?? items.length
+/** Repeats the last item until their number is a power of two. So few statements are prepared. */
+export function padded<Item>(items: readonly Item[]): Item[] {
+  const size = 2 ** Math.ceil(Math.log2(items.length))
   return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // not empty
 }
+
+const SIZES = [1, 2, 4, 8, 16, 32, 64]
 
 /** Divides the items into parts of `SIZES`, for statements in which no item may occur twice. */
 export function inSizes<Item>(items: readonly Item[]): Item[][] {

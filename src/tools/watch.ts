@@ -27,7 +27,7 @@ const EVERY = 1_000
 const EVERY_BESIDE_OTHERS = 50
 const BESIDE_OTHERS = 10_000
 
-/** The most rooms, or keys, of one query: as many as `padded` takes. */
+/** The most rooms, or keys, of one query. */
 const AT_ONCE = 64
 
 /** The things for which a request waits. */

@@ -1,4 +1,5 @@
 import { RECORD_ROWS, STEP_BYTES } from '../../core/budgets.ts'
+import { padded } from '../../core/gather.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
@@ -225,11 +226,11 @@ type PaymentKey = { room: string; payment_id: string }
 const ofPayment = ({ room, payment_id }: PaymentKey) =>
   where('payment_id = ? and account = ?', payment_id, room)
 
-export const isAmong = (column: string, values: readonly string[]): Condition =>
-  where(
-    values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0',
-    ...values,
-  )
+export function isAmong(column: string, values: readonly string[]): Condition {
+  if (values.length === 0) return where('1 = 0')
+  const places = padded(values)
+  return where(`${column} in (${places.map(() => '?').join(', ')})`, ...places)
+}
 
 /** All exchanges of a payment, in the order of their identifiers. */
 export function outlinesOfPayment(database: Database, key: PaymentKey): Promise<Outline[]> {
