@@ -71,7 +71,7 @@ const COUNTED = { rows: 'payment_counts where 1 = 1', key: 'account', value: 'bu
 
 /**
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted.
- * A message that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's
+ * A message that was never delivered becomes FAILED, which is how the API already shows it, and is due no more. `now` is the machine's
  * time: an account's clock that is ahead deletes nothing earlier.
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
@@ -101,7 +101,7 @@ async function sweepRoom(
       ([table, key], i) => `delete from ${table} where (${key}) in
         (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
     ),
-    `update webhook_messages set body = null,
+    `update webhook_messages set body = null, due_at = null,
        status = case when status = 'PENDING' then 'FAILED' else status end
      where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
     // Last, because by the counters the next sweep finds the rows that an end of the process left.

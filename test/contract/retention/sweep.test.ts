@@ -256,17 +256,12 @@ onEveryDatabase('Retention: sweep', service => {
     const api = await service().newAccount()
     await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
     const { payment_id } = await makePayment(api, 0)
-    const pending = `update webhook_messages set status = 'PENDING' where payment_id = $1`
+    const pending = `update webhook_messages set status = 'PENDING', due_at = 0 where payment_id = $1`
     await database.write([{ sql: pending, values: [payment_id] }])
     clock.advance(DELETED)
     await sweep(database, clock.now())
-    const statuses = await database.query<{ status: string }>(
-      'select status from webhook_messages where payment_id = $1',
-      [payment_id],
-    )
-    assert.deepEqual(
-      statuses.map(row => row.status),
-      ['FAILED', 'FAILED'],
-    )
+    const sql = 'select status, due_at from webhook_messages where payment_id = $1'
+    const left = await database.query(sql, [payment_id])
+    assert.deepEqual(left, Array(2).fill({ status: 'FAILED', due_at: null }))
   })
 })
