@@ -157,10 +157,7 @@ describe('The first minutes', () => {
     )
     const byNpm = { ...clone, env: BY_NPM }
     assert.equal(asTypedHere('PORT=3001 farthing', byNpm), 'PORT=3001 npm start')
-    assert.equal(
-      asTypedHere('farthing logs --json | jq', byNpm),
-      'npm -s start -- logs --json | jq',
-    )
+    assert.equal(asTypedHere('farthing logs --json|jq', byNpm), 'npm -s start -- logs --json|jq')
   })
 
   test('Hints are rewritten, and the names of accounts, databases and hosts are not', async t => {

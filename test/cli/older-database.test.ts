@@ -31,10 +31,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
       'seed --payments 1',
       'open',
     ]) {
-      const { code, stdout, stderr } = await runHere({
-        args: line.split(' '),
-        env: { DATABASE_URL },
-      })
+      const args = line.split(' ')
+      const { code, stdout, stderr } = await runHere({ args, env: { DATABASE_URL } })
       assert.equal(code, 1, line)
       assert.equal(stdout, '', line)
       assert.match(

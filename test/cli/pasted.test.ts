@@ -4,6 +4,7 @@ import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileS
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import type { Body } from '../support/client.ts'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -114,9 +115,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     const [payment, { events }, { results }, refund] = printed(await run(pay))
     assert.equal(payment.state.status, 'success')
     assert.equal(events.length, 4)
-    assert.ok(
-      results.some((each: { payment_id: string }) => each.payment_id === payment.payment_id),
-    )
+    assert.ok(results.some((each: Body) => each.payment_id === payment.payment_id))
     assert.equal(refund.amount, 500)
     await second.stop()
     const receiver = await start(receive, 'http://127.0.0.1:')

@@ -33,10 +33,8 @@ const BEFORE_BEHAVIOURS = [
   'delete from migrations where number >= 19',
 ]
 
-const kinds = Object.entries({
-  SQLite: async () => tempDatabase(),
-  PostgreSQL: copyMigratedDatabase,
-})
+const sqlite = async () => tempDatabase()
+const kinds = Object.entries({ SQLite: sqlite, PostgreSQL: copyMigratedDatabase })
 
 for (const [kind, newDatabase] of kinds)
   test(`Payments and accounts of an earlier version behave as the specification says on ${kind}, but the default account as the start does`, async t => {

@@ -53,9 +53,8 @@ test('Damage to the record of requests fails its writes alone, from then on with
     const [first, ofRecord, last] = commit(batch)
     assert.deepEqual([first, last], [true, true])
     assert.ok(typeof ofRecord === 'object' && ofRecord.kind === 'undone')
-    assert.deepEqual(connection.query('select count(*) as found from a', []), [
-      { found: 2 * round },
-    ])
+    const rows = connection.query('select count(*) as found from a', [])
+    assert.deepEqual(rows, [{ found: 2 * round }])
   }
   connection.close()
 })

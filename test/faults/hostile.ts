@@ -41,10 +41,8 @@ export async function attack(
         things = await makeThings(api)
       }
       const whole = withThings(request, things)
-      const answer = await sendHostile(
-        service.baseUrls[sent % service.baseUrls.length] ?? '',
-        whole,
-      )
+      const base = service.baseUrls[sent % service.baseUrls.length] ?? ''
+      const answer = await sendHostile(base, whole)
       try {
         const { status, headers, text } = judge(request, answer)
         const { method, target: path, body } = whole

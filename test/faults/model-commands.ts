@@ -36,10 +36,7 @@ const command = <Choices>(
   choices: fc.Arbitrary<Choices>,
   step: (world: World, made: Choices) => Step,
 ): fc.Arbitrary<Command> =>
-  choices.map(made => ({
-    words: `${name} ${fc.stringify(made)}`,
-    step: world => step(world, made),
-  }))
+  choices.map(one => ({ words: `${name} ${fc.stringify(one)}`, step: world => step(world, one) }))
 
 const oneOf = <Value>(...values: Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
 

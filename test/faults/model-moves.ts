@@ -207,12 +207,8 @@ export function refund(
         : Math.max(1, Math.floor((left * asked.percent) / 100))
   const refund_amount_available = { none: undefined, right: left, wrong: left + 1 }[belief]
   const json = { amount, refund_amount_available }
-  const request = {
-    method: 'POST',
-    path: `${paymentPath(payment)}/refunds`,
-    account,
-    json,
-  } as const
+  const path = `${paymentPath(payment)}/refunds`
+  const request = { method: 'POST', path, account, json } as const
   const found = known(world, account, payment)
   if (!found) return { request, expected: refusal(404, 'P0600') }
   if (refundStatus(found) !== 'available') return { request, expected: refusal(400, 'P0603') }

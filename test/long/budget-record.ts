@@ -3,7 +3,7 @@ import http from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { assertOnly, storm } from '../faults/process/storm.ts'
-import { type Attack, type Attacked, runAttacks } from '../support/attacked.ts'
+import { type Attack, type Attacked, attackAll } from '../support/attacked.ts'
 import { createOnce, sendUnchecked } from '../support/client.ts'
 import { tempDatabase, tempFolder } from '../support/folders.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -13,7 +13,7 @@ import type { Job } from './run.ts'
 export const job: Job = {
   title: 'a full volume, and a full record (SQLite)',
   run: ({ scale }) =>
-    runAttacks({
+    attackAll({
       'full volume': fillVolume(Math.max(5, Math.ceil(60 * scale))),
       // Each page is different, because equal requests share one look.
       '50 pages of a full record at once': ofFullRecord(at =>

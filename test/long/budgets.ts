@@ -5,13 +5,7 @@ import {
   startCrashablePostgres,
 } from '../faults/process/postgres-server.ts'
 import { assertOnly, type Outcomes, spoken, storm } from '../faults/process/storm.ts'
-import {
-  type Attack,
-  type Attacked,
-  type Attacks,
-  onBoth,
-  runAttacks,
-} from '../support/attacked.ts'
+import { type Attack, type Attacked, type Attacks, attackAll, onBoth } from '../support/attacked.ts'
 import { createLargePayments, searchBytes } from '../support/large-payments.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { open } from '../support/raw-http.ts'
@@ -25,7 +19,7 @@ const UNRECORDED = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'false' }
 export const job: Job = {
   title: 'budgets: searches of large payments, and the walks beside them',
   run: options =>
-    runAttacks({
+    attackAll({
       ...searches('900 searches that are read', reading, options),
       ...searches('900 searches that nobody reads', unread, options),
       'searches while PostgreSQL is killed and comes back': killedMeanwhile(options),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Worker } from 'node:worker_threads'
 import { type FloodData, floods } from '../faults/process/flood.ts'
-import { onBoth, runAttacks } from '../support/attacked.ts'
+import { attackAll, onBoth } from '../support/attacked.ts'
 import { payOnPages } from '../support/journeys.ts'
 import type { Job } from './run.ts'
 
@@ -10,7 +10,7 @@ const FLOOD = new URL('../faults/process/flood.ts', import.meta.url)
 export const job: Job = {
   title: 'floods of a minute each, beside an ordinary client, on both databases',
   run: ({ scale }) =>
-    runAttacks(
+    attackAll(
       Object.assign({}, ...Object.keys(floods).map(flood => flooded(flood, 60_000 * scale))),
     ),
 }

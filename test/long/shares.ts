@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { type Storm, spoken, storm } from '../faults/process/storm.ts'
-import { type Attack, type Attacked, onBoth, runAttacks } from '../support/attacked.ts'
+import { type Attack, type Attacked, attackAll, onBoth } from '../support/attacked.ts'
 import { sendUnchecked, webPayment } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
 import { createLargePayments } from '../support/large-payments.ts'
@@ -15,7 +15,7 @@ const bars: Attack['bars'] = { memory: MEMORY, stranger: REQUEST, create: REQUES
 export const job: Job = {
   title: 'shares: what one account asks for, and what another notices',
   run: ({ scale }) =>
-    runAttacks(
+    attackAll(
       Object.assign(
         {},
         ...Object.entries(attacks(scale)).map(([name, attack]) =>
@@ -54,10 +54,8 @@ const attacks = (scale: number): Record<string, Attack> => ({
     fill: fillTimeline,
     async run(at) {
       const { results } = (await at.api.get('/v1/payments?display_size=1')).body
-      const page = {
-        path: `/console/payments/${results[0].payment_id}`,
-        headers: await session(at),
-      }
+      const path = `/console/payments/${results[0].payment_id}`
+      const page = { path, headers: await session(at) }
       return storms(at, { ...page, count: 300 * scale }, { ...page, count: 900 * scale })
     },
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import { assertOnly, type Stormed, storm } from '../faults/process/storm.ts'
-import { type Attack, type Attacked, onBoth, runAttacks } from '../support/attacked.ts'
+import { type Attack, type Attacked, attackAll, onBoth } from '../support/attacked.ts'
 import { sendUnchecked } from '../support/client.ts'
 import { createLargePayments } from '../support/large-payments.ts'
 import { cpuSeconds } from '../support/process-tree.ts'
@@ -15,7 +15,7 @@ const LONGEST_READ = 500
 export const job: Job = {
   title: 'listeners that never answer, and waits over many payments, on both databases',
   run: ({ scale }) =>
-    runAttacks({
+    attackAll({
       ...onBoth('listeners', silent(Math.ceil(100 * scale), [20, 100])),
       ...onBoth('waits', finding(Math.ceil(10_000 * scale))),
     }),

@@ -67,7 +67,7 @@ export const onBoth = (name: string, attack: Attack): Attacks => ({
 })
 
 /** Runs attacks one after another and prints a line about each. Throws with the lines of all that broke a bar. */
-export async function runAttacks(attacks: Attacks): Promise<string> {
+export async function attackAll(attacks: Attacks): Promise<string> {
   const lines: string[] = []
   const faults: string[] = []
   for (const [name, attack] of Object.entries(attacks)) {

@@ -28,11 +28,8 @@ export async function startDnsServer(zone: Zone) {
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(addresses.length, 6)
     const records = addresses.map(address => record(type, address))
-    socket.send(
-      Buffer.concat([header, query.subarray(12, end), ...records]),
-      from.port,
-      from.address,
-    )
+    const reply = Buffer.concat([header, query.subarray(12, end), ...records])
+    socket.send(reply, from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')

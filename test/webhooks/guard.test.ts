@@ -84,11 +84,8 @@ test('No connection is opened to the target of a redirect.', async () => {
       response.writeHead(302, { location: `https://receiver.test:${receiver.port}/` }).end(),
   })
   const opened = await connectionsDuring(async () => {
-    const outcome = await post(
-      redirecting.url,
-      async () => ['127.0.0.1'],
-      'localhost,receiver.test',
-    )
+    const resolve = async () => ['127.0.0.1']
+    const outcome = await post(redirecting.url, resolve, 'localhost,receiver.test')
     assert.equal(outcome.result, '302 Found')
   })
   assert.equal(opened, 0)

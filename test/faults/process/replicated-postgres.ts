@@ -63,10 +63,8 @@ async function startStandby(primary: RunningPostgres): Promise<RunningPostgres> 
       writeFileSync(join(data, 'backup_label'), rows[0].labelfile)
       writeFileSync(join(data, 'standby.signal'), '')
     })
-  const standby = await startPostgres({
-    settings: [...SETTINGS, `primary_conninfo=${source}`],
-    fill,
-  })
+  const settings = [...SETTINGS, `primary_conninfo=${source}`]
+  const standby = await startPostgres({ settings, fill })
   await withClient(primary.url, admin => waitForStandby(admin, true))
   return standby
 }
