@@ -99,7 +99,9 @@ type Moved = Awaited<ReturnType<typeof moveByToken>>
 async function afterSuccess(visit: JourneyStep, result: Moved): Promise<PageOrRedirect> {
   if (result?.moved && !isOnPages(result.payment)) return leave(result.payment)
   return unlessOver(visit, result?.payment, payment =>
-    visit.byForm ? nextPage(visit, payment) : { location: pagePath(visit) },
+    visit.byForm || !isPayable(statusOf(payment))
+      ? nextPage(visit, payment)
+      : { location: pagePath(visit) },
   )
 }
 
