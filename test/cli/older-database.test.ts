@@ -17,8 +17,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const newest = newestMigration()
     // Undoes the newest migration.
     for (const sql of [
-      'drop index webhook_messages_unsent',
-      `create index webhook_messages_pending on webhook_messages (webhook_id, message_id) where status = 'PENDING'`,
+      'alter table refunds drop column ended_at',
       `delete from migrations where number = ${newest}`,
     ])
       await database.write([{ sql, values: [] }])

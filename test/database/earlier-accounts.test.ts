@@ -29,6 +29,7 @@ const BEFORE_BEHAVIOURS = [
   'alter table payments drop column passed',
   'drop index payments_by_due',
   'alter table payments drop column due_at',
+  'alter table refunds drop column ended_at',
   'alter table accounts drop column behaviour',
   'delete from migrations where number >= 19',
 ]

@@ -175,7 +175,7 @@ type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
 
 type Beside = {
   /** Further statements of the same commit. */
-  also?: () => Statement[]
+  also?: (change: Change) => Statement[]
   scenarios?: Scenarios | undefined
 }
 
@@ -203,7 +203,7 @@ export async function changePayment(
     const messages = await messagesOf(context, change)
     const statements = [
       savePayment(change),
-      ...(also?.() ?? []),
+      ...(also?.(change) ?? []),
       ...(await agreementAfter(context.database, change)),
     ]
     const { room } = change.after

@@ -22,6 +22,8 @@ export type Refund = {
   amount: number
   /** How a plan or a test lets the refund end. A held refund does not end until somebody completes it. */
   scenario: RefundScenario | 'held'
+  /** When a held refund was ended. */
+  ended_at?: AccountTime | null
 }
 
 export const refundScenarios = ['success', 'error'] as const
@@ -33,6 +35,13 @@ export type NewRefund = { amount: number; available?: number | undefined }
 /** Milliseconds for which a refund is submitted before it fails. Only control makes such refunds. */
 const SUBMITTED_MS = refundSubmittedFor.specification
 
+const submittedFor = (scenario: Refund['scenario'], behaviour: Behaviour) =>
+  scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
+
+/** When a refund that is not held ends, in milliseconds. */
+export const refundEnd = ({ refund_id, scenario, ended_at }: Refund, behaviour: Behaviour) =>
+  Math.max(timeOf(refund_id) + submittedFor(scenario, behaviour), ended_at ?? 0)
+
 /** Specification, *Limits*. `created` and `now` in milliseconds. */
 export function refundStatus(
   created: number,
@@ -40,7 +49,7 @@ export function refundStatus(
   behaviour: Behaviour,
   now: AccountTime,
 ) {
-  const ms = scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
+  const ms = submittedFor(scenario, behaviour)
   return scenario === 'held' || now - created < ms ? 'submitted' : scenario
 }
 

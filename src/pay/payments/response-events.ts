@@ -7,7 +7,7 @@ import { iso } from '../../core/time.ts'
 import { type Addresses, getLink } from '../../platform/http/addresses.ts'
 import { id, link, object, timestamp } from '../../platform/http/schema.ts'
 import type { Payment } from './payment.ts'
-import { type Refund, refundStatus } from './refund.ts'
+import { type Refund, refundEnd, refundStatus } from './refund.ts'
 import { paymentAddress, presentState } from './response.ts'
 import { state } from './response-fields.ts'
 
@@ -55,18 +55,37 @@ export function presentEvents(
 
 type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
 
-/** The events of refunds, oldest first. GOV.UK Pay shows one submitted event for all refunds of equal amounts. */
+/** The events of refunds, by time. GOV.UK Pay shows one submitted event for all refunds of equal amounts. */
 export async function* eventsWith(
   refunds: AsyncIterable<Refund>,
   behaviour: Behaviour,
   now: AccountTime,
 ) {
   const amounts = new Set<number>()
-  for await (const { refund_id, amount, scenario } of refunds) {
-    const at = timeOf(refund_id)
-    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at }
-    amounts.add(amount)
-    const status = refundStatus(at, scenario, behaviour, now)
-    if (status !== 'submitted') yield { status, finished: true, at }
+  /** The ends of refunds that come after the creation of the refund that was read last. */
+  const ends: ShownEvent[] = []
+  /** The time of the first of them. */
+  let next = Infinity
+  function* endsUntil(time: number) {
+    if (next > time) return
+    ends.sort((one, other) => one.at - other.at)
+    const later = ends.findIndex(({ at }) => at > time)
+    yield* ends.splice(0, later < 0 ? ends.length : later)
+    next = ends[0]?.at ?? Infinity
   }
+  for await (const refund of refunds) {
+    const { refund_id, amount, scenario } = refund
+    const created = timeOf(refund_id)
+    yield* endsUntil(created)
+    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at: created }
+    amounts.add(amount)
+    const status = refundStatus(created, scenario, behaviour, now)
+    if (status === 'submitted') continue
+    const end = { status, finished: true, at: refundEnd(refund, behaviour) }
+    if (end.at > created) {
+      ends.push(end)
+      next = Math.min(next, end.at)
+    } else yield end
+  }
+  yield* endsUntil(Infinity)
 }

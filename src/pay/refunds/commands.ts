@@ -73,7 +73,7 @@ export async function completeRefunds(
         return found
       },
       (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
-      { also: () => held.map(refund => endRefund(refund, scenario)) },
+      { also: ({ at }) => held.map(refund => endRefund(refund, scenario, at)) },
     )
     if (!result?.moved) return any
   }

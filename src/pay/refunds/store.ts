@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../../core/ports.ts'
+import type { AccountTime, Database, Statement } from '../../core/ports.ts'
 import {
   columnsFor,
   countRows,
@@ -18,6 +18,7 @@ export const refundRows = {
     room: 'account',
     amount: 'amount',
     scenario: 'scenario',
+    ended_at: 'ended_at',
   }),
   id: 'refund_id',
   idOf: ({ refund_id }: Refund) => refund_id,
@@ -62,10 +63,14 @@ export const heldRefundsOf = (database: Database, payment_id: string, limit: num
     { limit, order: 'oldest' },
   )
 
-/** Ends a held refund with the scenario. */
-export const endRefund = ({ payment_id, refund_id }: Refund, scenario: string): Statement => ({
-  sql: `update refunds set scenario = $3 where payment_id = $1 and refund_id = $2 and scenario = 'held'`,
-  values: [payment_id, refund_id, scenario],
+/** Ends a held refund with the scenario at `at`. */
+export const endRefund = (
+  { payment_id, refund_id }: Refund,
+  scenario: string,
+  at: AccountTime,
+): Statement => ({
+  sql: `update refunds set scenario = $3, ended_at = $4 where payment_id = $1 and refund_id = $2 and scenario = 'held'`,
+  values: [payment_id, refund_id, scenario, at],
   expect: 1,
 })
 

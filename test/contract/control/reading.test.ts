@@ -80,10 +80,8 @@ onEveryDatabase('The reading half of control', receiving, service => {
     const api = await service().newAccount()
     const subscriber = await subscribe(t, api)
     const payment = await cancelledPayment(api)
-    const rows = () =>
-      service().database.query(
-        `select * from webhook_messages where payment_id = '${payment.payment_id}'`,
-      )
+    const sql = `select * from webhook_messages where payment_id = '${payment.payment_id}'`
+    const rows = () => service().database.query(sql)
     const before = [await rows(), await history(api, subscriber.webhook)]
     const [original] = received(subscriber)
     const path = `messages/${original.webhook_message_id}/send`

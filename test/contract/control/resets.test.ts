@@ -128,9 +128,8 @@ onSharedDatabases('Resets', { control: true, receives: true }, service => {
       [webhook.external_id],
     )
     assert.equal(message?.status, 'FAILED')
-    await database.write([
-      { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
-    ])
+    const removal = { sql: `delete from webhook_messages where message_id = '0'`, values: [] }
+    await database.write([removal])
   })
 
   test('a move of the clock, or a sending by hand, that began before a reset has no effect after it', async t => {

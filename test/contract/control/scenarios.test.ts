@@ -160,16 +160,13 @@ onSharedDatabases('Scenarios', { control: true }, service => {
       ['success', 'success'],
     ]) {
       const payment = await api.createPayment()
-      const answers = await Promise.all(
-        [one, other].map(scenario => complete(api, payment, { scenario })),
-      )
+      const completions = [one, other].map(scenario => complete(api, payment, { scenario }))
+      const answers = await Promise.all(completions)
       assert.deepEqual(statuses(answers), [200, 409])
       const won = answers.find(({ status }) => status === 200)?.body
       assert.deepEqual((await read(api, payment)).state, won.state)
-      const expected =
-        won.state.status === 'success'
-          ? ['card_payment_succeeded', 'card_payment_captured']
-          : ['card_payment_failed']
+      const paid = ['card_payment_succeeded', 'card_payment_captured']
+      const expected = won.state.status === 'success' ? paid : ['card_payment_failed']
       assert.deepEqual((await messagesOf(api, payment)).map(typeOf), expected)
     }
   })
@@ -200,9 +197,8 @@ onSharedDatabases('Scenarios', { control: true }, service => {
     const api = await service().newAccount()
     const agreement_id = await activeAgreement(api)
     await control(api, 'plans', { scenario: 'declined', can_retry: false, skip: 2 })
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => payByAgreement(api, { agreement_id })),
-    )
+    const charges = Array.from({ length: 8 }, () => payByAgreement(api, { agreement_id }))
+    const answers = await Promise.all(charges)
     const ends = answers.map(({ body }) => body.state?.code ?? body.state?.status ?? body.code)
     assert.deepEqual(ends.sort(), ['P0010', ...Array(5).fill('P0102'), 'success', 'success'].sort())
     assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'inactive')

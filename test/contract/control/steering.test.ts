@@ -173,9 +173,8 @@ onSharedDatabases('Without FARTHING_CONTROL', service => {
     }
     assert.deepEqual(await warnings(), [])
     const { name } = await service().newNamedAccount()
-    await database.write([
-      { sql: 'update accounts set frozen_at = 1 where name = $1', values: [name] },
-    ])
+    const moved = { sql: 'update accounts set frozen_at = 1 where name = $1', values: [name] }
+    await database.write([moved])
     // The service is shared, and its other tests start without a warning.
     t.after(() => database.write([{ sql: 'update accounts set frozen_at = null', values: [] }]))
     assert.match((await warnings()).join('\n'), /^1 account has a clock that was moved.*$/)

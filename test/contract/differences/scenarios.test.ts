@@ -39,15 +39,13 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
   test('a payment that is submitted is confirmed or cancelled by its user, cancelled by the API, and never declined', async () => {
     const api = await newAccount()
     const submit = { scenario: 'success', confirm: false }
-    const submitted = () => made(control(api, 'payments', submit))
-    const all = await Promise.all(Array.from({ length: 4 }, submitted))
+    const all = await Promise.all([1, 2, 3, 4].map(() => made(control(api, 'payments', submit))))
     const [confirmed, left, cancelled, completed] = all
     assert.equal((await complete(api, confirmed, { scenario: 'declined' })).status, 409)
     assert.equal((await complete(api, confirmed, submit)).status, 409)
     const { href } = left._links.next_url
     await api.postForm(`${confirmed._links.next_url.href}/confirm`, {})
-    const page = await api.postForm(`${href}/confirm`, { scenario: 'cancel' })
-    assert.equal(page.status, 200)
+    assert.equal((await api.postForm(`${href}/confirm`, { scenario: 'cancel' })).status, 200)
     await api.post(`/v1/payments/${cancelled.payment_id}/cancel`)
     await made(complete(api, completed))
     assert.deepEqual(await Promise.all(all.map(each => stateOf(api, each))), [
@@ -102,7 +100,7 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
     assert.equal(await stateOf(api, soon), 'error P0050 unavailable')
   })
 
-  test('refunds that are held stay submitted until all of them are completed', async () => {
+  test('refunds that are held stay submitted until all of them are completed, which dates their last events', async () => {
     const api = await newAccount()
     const payment = await made(control(api, 'payments', { scenario: 'success', capture: true }))
     const refunds = `/v1/payments/${payment.payment_id}/refunds`
@@ -126,6 +124,17 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
       assert.equal((await read(api, payment)).refund_summary.amount_available, available)
     }
     assert.equal((await complete(api, payment, { refund: true })).status, 409)
+    await made(control(api, 'plans', { on: 'refundPayment', scenario: 'error' }))
+    await api.post(refunds, { amount: 5 })
+    await api.advance(3_000)
+    await api.post(refunds, { amount: 6 })
+    await api.advance(3_000)
+    const { events } = (await api.get(`/v1/payments/${payment.payment_id}/events`)).body
+    const at = (time: string) => (Date.parse(time) - Date.parse(payment.created_date)) / 1_000
+    const seen = events.slice(4).map((each: Body) => `${each.state.status} ${at(each.updated)}`)
+    const last = ['submitted 124', 'submitted 127', 'success 127', 'error 129']
+    const held = [...Array(20).fill('error 62'), ...Array(20).fill('success 124')]
+    assert.deepEqual(seen, ['submitted 0', ...held, ...last])
   })
 
   test('a payment is built at once: a refund captures it first', async () => {
@@ -144,12 +153,10 @@ onEveryDatabase('Scenarios of govuk-pay', { control: true }, service => {
       [{ ...mode, scenario: 'success' }, 'success unavailable'],
       [{ ...mode, refund: 1 }, 'success available'],
       [{ ...mode, hold: true, scenario: 'error' }, 'started unavailable'],
-    ] as const)
-      assert.equal(
-        await stateOf(api, await made(control(api, 'payments', fields))),
-        state,
-        JSON.stringify(fields),
-      )
+    ] as const) {
+      const payment = await made(control(api, 'payments', fields))
+      assert.equal(await stateOf(api, payment), state, JSON.stringify(fields))
+    }
     const refused = await control(api, 'payments', { ...mode, cancel: true })
     assert.deepEqual([refused.status, refused.body.field], [422, 'cancel'])
   })

@@ -65,10 +65,8 @@ onOneDatabase(
       const { agreement_id } = await createAgreement(api)
       const answer = await postPayment(api, agreementParts(agreement_id))
       assert.equal(briefOf(answer), '400 P0102 agreement_id')
-      assert.match(
-        answer.body.description,
-        /^Invalid attribute value: agreement_id\. Agreement must/,
-      )
+      const mustBeActive = /^Invalid attribute value: agreement_id\. Agreement must/
+      assert.match(answer.body.description, mustBeActive)
     })
 
     test('a body that is not one JSON object', async () => {
