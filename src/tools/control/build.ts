@@ -7,7 +7,7 @@ import { captureDelay } from '../../pay/differences/states.ts'
 import { createPayment } from '../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../pay/payments/complete.ts'
 import { currentPayment } from '../../pay/payments/due-steps.ts'
-import { checkMode, checkReturnUrl } from '../../pay/payments/mode.ts'
+import { checkLeastAmount, checkMode, checkReturnUrl } from '../../pay/payments/mode.ts'
 import {
   behaviourOf,
   isAuthorised,
@@ -96,6 +96,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const given = readNewPayment({ ...defaults, ...fields }, behaviour)
       checkReturnUrl(given, { ...context.config, behaviour })
       checkMode(given, { behaviour })
+      checkLeastAmount(given, behaviour)
       const steps = stepsOf(body, given, behaviour)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
