@@ -61,7 +61,7 @@ const builtPayment = body('BuiltPayment', {
   cancel: only(true, { description: 'Then cancels it through the API' }),
 })
 
-const DEFAULTS = { amount: 1450, description: 'A payment' }
+const DEFAULTS = { amount: 1450, description: 'A payment', reference: 'payment-1' }
 const RETURN_URL = 'https://service.example.org/return'
 
 const MOST_ROOMS = 1_000
@@ -90,14 +90,15 @@ export const buildPayment = (context: ControlContext): Endpoint => {
     async handler(_, { account, body, request, reply }) {
       const fields: Json = body
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
-      const reference = fields.reference ?? (await nextReference(account.room))
-      const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
+      const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }) }
       const { behaviour } = account
       const given = readNewPayment({ ...defaults, ...fields }, behaviour)
       checkReturnUrl(given, { ...context.config, behaviour })
       checkMode(given, { behaviour })
       checkLeastAmount(given, behaviour)
       const steps = stepsOf(body, given, behaviour)
+      // After the checks: a refused payment uses up no number.
+      if (fields.reference === undefined) given.reference = await nextReference(account.room)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,

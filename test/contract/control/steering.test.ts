@@ -77,13 +77,14 @@ onSharedDatabases('Payments through control', { control: true }, service => {
     assert.deepEqual((await control(api, 'plans')).body.results, [plan])
   })
 
-  test('a payment that is built without fields has an amount of £14.50 and was just created', async () => {
+  test('a payment that is built without fields has an amount of £14.50, a number that no refusal uses up, and was just created', async () => {
     const api = await service().newAccount()
     const { body } = await build(api, {})
     assert.deepEqual(
       [body.amount, body.reference, body.description, body.return_url, body.state.status],
       [1450, 'payment-1', 'A payment', 'https://service.example.org/return', 'created'],
     )
+    for (const fields of [{ amount: -1 }, { capture: true }]) await build(api, fields)
     const more = await Promise.all([build(api, {}), build(api, {})])
     const references = new Set(more.map(({ body }) => body.reference))
     if (service().kind === 'sqlite')
