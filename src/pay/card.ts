@@ -77,8 +77,9 @@ export function submittedCard(
 /** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
-/** Codes to which `Intl.DisplayNames` gives a name, but which are not countries. */
-const NO_COUNTRIES = ['ZZ', 'XA', 'XB', 'EU', 'EZ', 'UN', 'QO']
+/** Codes to which `Intl.DisplayNames` gives a name, but which are not countries, or not any more. */
+const NO_COUNTRIES =
+  'AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH QO RH SU TA TP UK UN VD XA XB YD YU ZR ZZ'
 let regions: Intl.DisplayNames | undefined
 
 /** A prefilled address as the form of the pages has it: a missing or unknown country becomes the United Kingdom. */

@@ -196,8 +196,7 @@ onSharedDatabases('Pages as those of production', service => {
     const api = await service().newAccount()
     for (const [given, country, name] of [
       [undefined, 'GB', 'United Kingdom'],
-      ['Albion', 'GB', 'United Kingdom'],
-      ['XX', 'GB', 'United Kingdom'],
+      ...['Albion', 'XX', 'uk', 'SU', 'AC'].map(code => [code, 'GB', 'United Kingdom'] as const),
       ['fr', 'fr', 'France'],
     ] as const) {
       const billing_address = { line1: '1 Road', ...(given && { country: given }) }
