@@ -21,7 +21,7 @@ const timeFrom = (first: number, years: string, about: { description?: string } 
   schema: { type: 'string', format: 'date-time', ...about } as const,
   rule: `a time ${years} such as 2026-09-14T08:20:31.000Z`,
   read(input: unknown) {
-    const time = IN_UTC.test(String(input)) ? instant(String(input)) : Number.NaN
+    const time = typeof input === 'string' && IN_UTC.test(input) ? instant(input) : Number.NaN
     return time >= first && time < LAST_TIME ? time : undefined
   },
 })

@@ -131,6 +131,7 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
       [{ at: '2000-12-31T23:59:59Z' }, 'at'],
       [{ at: '2100-01-01T00:00:00Z' }, 'at'],
       [{ at: 'soon' }, 'at'],
+      [{ at: ['2026-03-29T00:59:58Z'] }, 'at'],
       [{ at: '2026-02-30T00:00:00Z' }, 'at'],
       [{ frozen: 'yes' }, 'frozen'],
     ])

@@ -138,6 +138,7 @@ onEveryDatabase('The clock of an account', { control: true }, service => {
     await assertRefused(service(), api, 'clock', [
       [{ freeze: '2100-01-01T00:00:00Z' }, 'freeze'],
       [{ freeze: 'tomorrow' }, 'freeze'],
+      [{ freeze: ['2060-04-30T00:00:00Z'] }, 'freeze'],
       [{ advance: -1 }, 'advance'],
       [{ advance: 1.5 }, 'advance'],
       [{ advance: TEN_YEARS + 1 }, 'advance'],
