@@ -8,6 +8,7 @@ import type { Statement, Time } from '../../core/ports.ts'
 import { isStorable, parsedJson } from '../../core/values.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { formOf } from '../../platform/http/body.ts'
+import { errorBodyOf } from '../../platform/http/errors.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8 } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
@@ -25,7 +26,6 @@ import {
 import { createMask, MASK, type Mask, truncated } from './mask.ts'
 import { insertExchange } from './store.ts'
 
-type Refusal = { code: string; message: string; at: { field?: string; header?: string } }
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
@@ -39,8 +39,7 @@ export function rawRequest(
   time: Time,
   { request, reply, payload, account }: Handled,
 ) {
-  const { began, actingPlan, effects, raw } = request
-  const refusal: Refusal | null = request.refusal
+  const { began, actingPlan, effects, raw, refusal } = request
   return {
     kind,
     operation,
@@ -193,7 +192,7 @@ function requestRow(
     request_body: requestBodyOf(raw, mask),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     response_body: kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined,
-    code: refusal?.code,
+    code: refusal && String(errorBodyOf(refusal).code),
     told: refusal && kindOf(refusal.message),
     field: refusal?.at.field || refusal?.at.header,
     facts: factWriter.request(raw, headers),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { notAnObject } from '../../../src/core/errors.ts'
 import { forgeryRules, probeRules } from '../../../src/tools/explain/check/probe-rules.ts'
 import { createFactWriter, productionRows } from '../../../src/tools/explain/check/production.ts'
 import { ruleIds, rules } from '../../../src/tools/explain/check/report.ts'
@@ -74,16 +75,10 @@ const recordOf = (exchange: object) =>
 test('a rule that throws is reported once, recorded as not evaluated, and does not stop the others', () => {
   const faults: unknown[] = []
   const judge = createFactWriter(error => faults.push(error))
-  const request: RawRequest = {
-    ...posted,
-    refusal: {
-      get code(): string {
-        throw new Error('a mistake in a rule')
-      },
-      message: '',
-      at: {},
-    },
-  }
+  const refusal = Object.defineProperty(notAnObject('P0197'), 'code', {
+    get: () => assert.fail('a mistake in a rule'),
+  })
+  const request: RawRequest = { ...posted, refusal }
   const headers = { 'content-type': 'application/json' }
   for (let times = 0; times < 2; times++) {
     const { broken, unjudged } = judge.request(request, headers)

@@ -259,7 +259,10 @@ test('Where the reaction to a message in GOV.UK Pay’s format is unknown, the e
   await account.settled({ timeout: '30s' })
   await application.pay()
   await account.settled({ timeout: '30s' })
-  const { met, evidence } = (await stateOf(account)).get(OF_PROBES[0] ?? '') ?? {}
+  await account.send('GET', '/v1/nothing')
+  const states = await stateOf(account)
+  assert.equal(states.get('What is asked for does not exist: 404')?.met, false)
+  const { met, evidence } = states.get(OF_PROBES[0] ?? '') ?? {}
   const browser = await signIn(service, { key: account.key })
   assert.equal(met, null)
   const { location } = await browser.get(`requests/${evidence}`)

@@ -38,6 +38,9 @@ onEveryDatabase('The reading half of control', receiving, service => {
       [`after=${body.next}`, []],
     ] as const)
       assert.deepEqual(operations((await control(api, `requests?${query}`)).body), expected)
+    const real = await service().newAccount('govuk-pay')
+    assert.equal((await real.get('/v1/unknown')).body.code, 404)
+    assert.equal((await control(real, 'requests')).body.results[0].code, '404')
     const rest = await control(api, `requests?after=${body.next}`)
     assert.equal(rest.body.next, body.next)
   })

@@ -118,11 +118,14 @@ const refusals: [situation: string, does: string, status: number, code?: string]
   ['The service is down: 503', 'create', 503],
 ]
 
+/** The codes of an unknown path under each behaviour. */
+const LOST = ['P0911', '404']
+
 /** Whether the answer has one of the codes, or the status, with which the name of the situation ends. */
 const isRefusedSo = (situation: string, { code = '', status }: Evidence): boolean => {
   const [, named = ''] = situation.split(': ')
   const [first = '', last = first] = named.split(' to ')
-  return named === String(status) ? code !== 'P0911' : code >= first && code <= last
+  return named === String(status) ? !LOST.includes(code) : code >= first && code <= last
 }
 
 const rows: readonly Row[] = [
