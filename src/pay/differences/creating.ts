@@ -180,23 +180,22 @@ export const checksMetadataFirst = difference<boolean>({
 
 /** The status of the error for an `internal.source`; undefined if it is accepted. */
 export const refusedSource = difference<(source: unknown) => 400 | 422 | undefined>({
-  subject: 'The field `internal.source`, which is not documented',
+  subject: 'The undocumented field `internal.source`',
   specification: 'It is ignored, as any unknown field',
   govukPay:
-    'It must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO. Other words of its own, and what is no text, are 400 P0102, any other text 422',
+    'It must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO. Other words of its own, and what is neither text nor null, are 400 P0102, any other text 422',
   source: inCode('publicapi', 'json/RequestJsonParser.java', '375-399'),
   noRule: 'no integration sends it',
   decides: {
     specification: () => undefined,
     'govuk-pay': source => {
-      if (source === undefined || source === null || TAKEN_SOURCES.includes(String(source)))
-        return undefined
+      if (TAKEN_SOURCES.includes(source)) return undefined
       return typeof source === 'string' && !OTHER_SOURCES.includes(source) ? 422 : 400
     },
   },
 })
 
-const TAKEN_SOURCES = ['CARD_PAYMENT_LINK', 'CARD_AGENT_INITIATED_MOTO']
+const TAKEN_SOURCES: unknown[] = [undefined, null, 'CARD_PAYMENT_LINK', 'CARD_AGENT_INITIATED_MOTO']
 const OTHER_SOURCES = ['CARD_API', 'CARD_EXTERNAL_TELEPHONE']
 
 /** Whether agreement mode without agreement_id is refused before return_url and Idempotency-Key are checked. */

@@ -9,6 +9,7 @@ const create = async (api: Client, fields: object, headers?: Record<string, stri
   briefOf(await api.post('/v1/payments', { ...webPayment, ...fields }, headers))
 
 const NOBODY = '0'.repeat(26)
+const LINK = 'CARD_PAYMENT_LINK'
 
 /** As many digits as some card numbers have. */
 const NUMBER = 'N 12345678901'
@@ -118,11 +119,11 @@ export const creating = {
   },
   refusedSource: {
     seen: api =>
-      Array.fromAsync(['CARD_PAYMENT_LINK', 'CARD_API', true, 'PHONE'], source =>
+      Array.fromAsync([LINK, null, 'CARD_API', true, [LINK], 'PHONE'], source =>
         create(api, { internal: { source } }),
       ),
-    specification: Array(4).fill('201'),
-    'govuk-pay': ['201', '400 P0102 source', '400 P0102 source', '422 P0102 source'],
+    specification: Array(6).fill('201'),
+    'govuk-pay': ['201', '201', ...Array(3).fill('400 P0102 source'), '422 P0102 source'],
   },
   usedKey: {
     async seen(api) {
