@@ -116,7 +116,10 @@ describe('The line of a situation causes it, and no other', { concurrency: true 
       const [found, expected]: [unknown[], unknown[]] = [[], []]
       for (const name of names) {
         await using account = await farthing.account({ behaviour })
-        found.push(await meet(language, name, { service, farthing, account }))
+        const { others, ...met } = await meet(language, name, { service, farthing, account })
+        // Under govuk-pay no message waits for another.
+        const anyOrder = behaviour === 'govuk-pay' && 'Messages come out of order'
+        found.push({ ...met, others: others.filter(other => other !== anyOrder) })
         const after = behaviour === 'govuk-pay' || !isElsewhere(name) ? true : 'elsewhere'
         expected.push({ name, before: false, after, others: [] })
       }
