@@ -4,6 +4,7 @@ import type { Account } from '../../core/account.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { isFinished, type Payment, type Status } from '../../pay/payments/payment.ts'
+import { paymentAt } from '../../pay/payments/refund.ts'
 import { hasPassed, paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import {
@@ -47,7 +48,7 @@ export type PaymentFilter = {
   status?: string | undefined
   /** A status, also of the past: see `hasPassed`. No index has the statuses that a payment can leave. */
   passed?: Status | undefined
-  /** Refunded wholly or partly. No index has that, so the same limit applies as to parts. */
+  /** Refunded wholly or partly, without failed refunds. No index has that, so the same limit applies as to parts. */
   refunded?: boolean
   from?: number | undefined
   until?: number | undefined
@@ -74,23 +75,26 @@ type Search = {
   filter: PaymentFilter
 }
 
-/** Payments that are not gone at `now` and match the filter. */
+/** Payments that are not gone at `now` and match the filter, as they are at `now`. */
 export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
   const { sought, refunded, passed } = search.filter
-  if (sought?.by === 'reference') return findByReference(database, search, { ...range, ...part })
   const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
-  const least = most > 0 ? await newestFrom(database, search, most) : ''
-  if (sought?.by !== 'metadata') {
-    const conditions = [
-      ...conditionsOf(search, range, least),
-      ...(sought ? [ofSought(sought)] : []),
-    ]
-    return findPart(database, paymentRows, conditions, part)
+  const isBounded = most > 0 && sought?.by !== 'reference'
+  const least = isBounded ? await newestFrom(database, search, most) : ''
+  const read = (range: Range) => {
+    if (sought?.by === 'reference') return findByReference(database, search, { ...range, ...part })
+    if (sought?.by === 'metadata')
+      return findInSteps(database, search, { range, least, sought }, part)
+    const all = [...conditionsOf(search, range, least), ...(sought ? [ofSought(sought)] : [])]
+    return findPart(database, paymentRows, all, part)
   }
-  const find = (range: Range) => findInSteps(database, search, { range, least, sought }, part)
-  // The text may stand in another field of the row than metadata, so each payment that was found is compared again.
-  const isMatch = ({ given: { metadata = {} } }: Payment) =>
-    Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value
+  const find = async (range: Range) =>
+    (await read(range)).map(payment => paymentAt(payment, search.now))
+  // Only the body says which refunds have failed, and which text of it is metadata.
+  const isMatch = ({ refunded_amount, given: { metadata = {} } }: Payment) =>
+    (!refunded || refunded_amount > 0) &&
+    (sought?.by !== 'metadata' ||
+      (Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value))
   return findWanted(find, isMatch, { ...range, ...part })
 }
 

@@ -60,7 +60,10 @@ onSharedDatabases('Payments through control', { control: true }, service => {
     assert.deepEqual(await find('status=started'), ['R-7'])
     assert.deepEqual(await find(`payment_id=${payment.payment_id}&status=refunded&wait=150`), [])
     await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1 })
-    assert.deepEqual(await find('status=refunded'), ['R-7'])
+    const refund = { amount: 1450, scenario: 'error' }
+    await made(build(api, { reference: 'R-8', scenario: 'success', refund }))
+    await api.advance(5_000)
+    assert.deepEqual(await find('status=refunded'), ['R-7'], 'the refund of the other failed')
     assert.deepEqual(await find('reference=R'), [])
   })
 
