@@ -1,9 +1,16 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
-import { type MessageRow, messageRows, outlineRows } from '../../pay/webhooks/message-store.ts'
+import { NOBODY_LISTENS } from '../../pay/webhooks/listener.ts'
+import {
+  attemptsOf,
+  type MessageRow,
+  messageRows,
+  outlineRows,
+} from '../../pay/webhooks/message-store.ts'
 import { type WebhookRow, webhookRows } from '../../pay/webhooks/store.ts'
 import type {
+  Attempt,
   EventType,
   MessageStatus,
   Webhook,
@@ -11,6 +18,7 @@ import type {
 } from '../../pay/webhooks/webhook.ts'
 import {
   allOf,
+  type Condition,
   countRows,
   findEnds,
   findPart,
@@ -71,14 +79,16 @@ export const messagesOfPayment = (database: Database, payment_id: string) => {
 }
 
 /** The condition of a message that needs attention: it was sent and failed, and its receiver has not accepted it since. */
-export const isOpen = (table: string): string =>
-  `${table}.status = 'FAILED' and attempts <> '[]' and not ${wasAccepted(table)}`
+export const isOpen = (table: string, status: 'FAILED' | 'PENDING' = 'FAILED'): string =>
+  `${table}.status = '${status}' and attempts <> '[]' and not ${wasAccepted(table)}`
 
-type Failure = Pick<DeliveryRow, 'message_id' | 'payment_id' | 'attempts' | 'webhook_id'>
+/** `last` is the newest attempt, which failed. */
+type Failure = Pick<DeliveryRow, 'message_id' | 'webhook_id' | 'status'> & { last: Attempt }
 
 /**
- * The newest messages of each of these webhooks that need attention, and whose bodies are kept, at most `limit` of each.
- * `since`: only messages about a change then or later, in milliseconds on the account's clock.
+ * The messages of each of these webhooks that need attention, and whose bodies are kept: the newest `limit` that failed,
+ * of changes at `since` or later, in milliseconds on the account's clock, and the next `limit` that will be sent again.
+ * The one with the newest attempt comes first.
  */
 export async function newestFailures(
   database: Database,
@@ -86,18 +96,31 @@ export async function newestFailures(
   { since, limit }: { since: number; limit: number },
 ): Promise<Failure[]> {
   if (webhooks.length === 0) return []
-  const parts = webhooks.map(({ webhook_id }, i) =>
+  const find = (found: Condition, open: string, order: string, name: string) =>
     where(
-      `select * from (select message_id, webhook_id, payment_id, attempts from webhook_messages
-         where webhook_id = ? and message_id >= ? and body is not null and ${isOpen('webhook_messages')}
-         order by message_id desc limit ?) webhook_${i}`,
-      webhook_id,
-      idFloor(since),
+      `select * from (select message_id, webhook_id, status, attempts from webhook_messages
+         where ${found.sql} and body is not null and ${open} order by ${order} limit ?) ${name}`,
+      ...found.values,
       limit,
-    ),
-  )
+    )
+  const parts = webhooks.flatMap(({ webhook_id }, i) => {
+    const failed = where('webhook_id = ? and message_id >= ?', webhook_id, idFloor(since))
+    const waiting = where('webhook_id = ? and due_at is not null', webhook_id)
+    return [
+      find(failed, isOpen('webhook_messages'), 'message_id desc', `failed_${i}`),
+      find(waiting, isOpen('webhook_messages', 'PENDING'), 'due_at', `waiting_${i}`),
+    ]
+  })
   const { sql, values } = join(parts, ' union all ')
-  return database.query<Failure>(numbered(sql), values)
+  const rows = await database.query<Failure & Pick<MessageRow, 'attempts'>>(numbered(sql), values)
+  return rows
+    .flatMap(({ attempts, ...row }) =>
+      attemptsOf({ attempts })
+        .slice(-1)
+        .map(last => ({ ...row, last })),
+    )
+    .filter(({ last }) => last.result !== NOBODY_LISTENS)
+    .sort((one, other) => other.last.at - one.last.at)
 }
 
 /** A message in the list of an account. */

@@ -15,6 +15,7 @@ import {
   signIn,
   textOf,
 } from '../../support/console.ts'
+import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
@@ -25,7 +26,7 @@ const attentionIn = ({ elements }: Shown): string[] =>
     .filter(classed('farthing-attention'))
     .flatMap(({ inside }) => inside.filter(tagged('p')).map(textOf))
 
-onEveryDatabase('The home page of the console', receiving, service => {
+onEveryDatabase('The home page of the console', { ...receiving, control: true }, service => {
   test('an account that has nothing is shown three steps, and the same frame with nothing in it', async () => {
     const { browser } = await enter(service())
     const page = await browser.get('')
@@ -128,6 +129,35 @@ onEveryDatabase('The home page of the console', receiving, service => {
     assert.match(more.text, /And 4 more: all refused requests, all failed messages\./)
     service().clock.advance(15 * 60_000)
     assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
+  })
+
+  test('messages count from the first attempt that failed until a day after the last, and the receiver can be asked about each', async t => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const behaviour = { onRequest: answering(401) }
+    await subscribe(t, api, { description: 'Feed', behaviour, at: '/control/webhooks' })
+    const { webhook_id } = (await ask(service(), api, 'listeners', { name: 'Nobody' })).body
+    await ask(service(), api, `listeners/${webhook_id}`, undefined, 'DELETE')
+    for (let i = 0; i < 2; i++) await cancelledPayment(api)
+    for (const { deliveries } of service().apps) await deliveries.settled()
+    const lines = async () => attentionIn(await browser.get(''))
+    const HOUR = 3_600_000
+    for (const [hours, lasting] of [
+      [0, ' so far'],
+      [72, ' so far'],
+      [2, ''],
+      [22, ''],
+    ] as const) {
+      await api.advance(hours * HOUR)
+      const [line = '', ...others] = await lines()
+      const told = `^2 messages to Feed failed${lasting}, the newest at .*: 401 Unauthorized$`
+      assert.match(line, new RegExp(told), `${hours}`)
+      assert.deepEqual(others, [])
+      const page = await browser.get(linkIn(await browser.get(''), 'Feed'))
+      const message = await browser.get(linkIn(page, 'card_payment_failed'))
+      assert.equal(elementWith(message, 'ask-receiver').text, 'Ask the receiver')
+    }
+    await api.advance(2 * HOUR)
+    assert.deepEqual(await lines(), [])
   })
 
   test('requests without a known key belong to no account, so each account is told how many came', async () => {

@@ -1,12 +1,11 @@
 /** The first page of the console: whether all is well, and where to go from there. */
 
 import { behaviourMeanings } from '../../../core/account.ts'
-import { timeOf } from '../../../core/ids.ts'
 import { inDigits } from '../../../core/money.ts'
 import { DAY, iso, MINUTE } from '../../../core/time.ts'
+import { attempts } from '../../../pay/differences/messages.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
 import { daysKept } from '../../../pay/retention.ts'
-import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink, details } from '../../../platform/web/components.ts'
@@ -113,7 +112,7 @@ ${[...counts].map(
 ${ui.paragraph(html`Those of the last ${daysKept(account.behaviour)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
-/** The most webhooks whose failed messages are read, and the most such messages of each. */
+/** The most webhooks whose failed messages are read, and the most such messages of each: for good, and so far. */
 const MOST_WEBHOOKS = 20
 const MOST_FAILED = 50
 
@@ -149,21 +148,19 @@ const helpPart = ({ account, hasEnded }: AccountVisit, { text, href, posts }: He
   return !hasEnded && ui.postForm(account, href, [fields, button({ id, text, secondary: true })])
 }
 
-/** A line for each webhook and each result with which its messages failed. */
+/** A line for each webhook and each result with which its messages failed, for good or so far. */
 async function failedLines({ context, account, now, wall, root }: AccountVisit): Promise<Line[]> {
   const { database } = context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
-  const since = now - DAY
+  // Of a message that fails now, the change was so long ago.
+  const { delays } = attempts[account.behaviour]
+  const since = delays.reduce((at, delay) => at - delay, now - DAY)
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
   const isSending = isRunning(await findResend(database, account.room), wall)
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
     const own = failures.filter(failure => failure.webhook_id === webhook_id)
-    const byEnding = Map.groupBy(own, failure => attemptsOf(failure).at(-1)?.result ?? '')
-    const name = ui.link(
-      `${root}webhooks/${webhook_id}?delivery=FAILED`,
-      ui.untrusted(webhookTitle(webhook)),
-    )
+    const byEnding = Map.groupBy(own, ({ status, last }) => `${status} ${last.result}`)
     const again = isSending
       ? { text: 'See what is sent again', href: `${root}deliveries` }
       : {
@@ -171,23 +168,29 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
           href: `${root}deliveries/resend`,
           posts: { webhook: webhook_id },
         }
-    return [...byEnding].map(([result, [newest, ...others]]): Line => {
+    return [...byEnding.values()].flatMap(([newest, ...others]): Line[] => {
+      if (!newest) return []
+      const { message_id, status, last } = newest
+      const isOver = status === 'FAILED'
       const count = others.length + 1
-      const message = `${root}messages/${newest?.message_id}`
-      const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
-      return {
-        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && ui.briefTime(timeOf(newest.message_id), now)}: ${ui.untrusted(result)}`,
-        help: [
-          isSignatureRefusal(status ?? null)
-            ? {
-                text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
-                href: `${message}/ask`,
-                posts: {},
-              }
-            : { text: 'Why it failed', href: message },
-          again,
-        ],
-      }
+      const message = `${root}messages/${message_id}`
+      const name = ui.link(
+        `${root}webhooks/${webhook_id}?delivery=${status}`,
+        ui.untrusted(webhookTitle(webhook)),
+      )
+      const first = isSignatureRefusal(last.status_code)
+        ? {
+            text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
+            href: `${message}/ask`,
+            posts: {},
+          }
+        : { text: 'Why it failed', href: message }
+      return [
+        {
+          text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed${!isOver && ' so far'}, the newest at ${ui.briefTime(last.at, now)}: ${ui.untrusted(last.result)}`,
+          help: isOver ? [first, again] : [first],
+        },
+      ]
     })
   })
 }

@@ -1,6 +1,6 @@
 /** Asks a receiver with copies of a message that it refused, or probes it with messages that are made for that. */
 
-import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { backLink, button, details, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -62,9 +62,8 @@ ${form}`
 
 function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html | false {
   const status = attemptsOf(message).at(-1)?.status_code ?? null
-  const isRefused = statusAt(message, visit) === 'FAILED' && isSignatureRefusal(status)
   const sendable = resendable(message, visit)
-  if (visit.hasEnded || !isRefused || 'reason' in sendable) return false
+  if (visit.hasEnded || !isSignatureRefusal(status) || 'reason' in sendable) return false
   return html`${ui.paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${ui.untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
