@@ -6,6 +6,7 @@ import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreeme
 import { cancelAgreement, createAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
+import { cancellableAgreements } from '../../../pay/differences/agreements.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { daysKept } from '../../../pay/retention.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
@@ -20,7 +21,7 @@ import {
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { fieldParts, submit, type Typed, textIn, unlessRefused } from '../frame/form.ts'
+import { fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
@@ -108,7 +109,7 @@ export const agreement = definePage({
     const toDo = status === 'created' ? 'set it up above' : status === 'active' && 'charge it above'
     return html`${payForms(visit, agreement, refused)}
 ${summaryList(rowsFor(agreement))}
-${status !== 'cancelled' && cancelForm(visit)}
+${cancellableAgreements[visit.account.behaviour].includes(status) && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
 ${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, `No payment of the last ${daysKept(visit.account.behaviour)} days was made with it`, toDo)}`
   },
@@ -129,10 +130,15 @@ function charge(visit: PageVisit): Promise<Next | Typed> {
   return submitPayment(visit, { amount, ...named, ...more })
 }
 
-async function cancel({ context, account, id }: PageVisit): Promise<Next> {
+async function cancel(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, id } = visit
   existing(await findAgreement(context.database, account.room, id))
-  const isDone = await unlessRefused(cancelAgreement(context, account, id).then(() => true))
-  return { to: `agreements/${id}`, done: isDone ? 'agreement-cancelled' : 'cancelled-before' }
+  // The page of a refusal has no button to which its error could lead.
+  const fields = { 'main-content': { label: 'Cancel', right: {} } }
+  return submit(visit, { fields, body: {}, read: () => undefined }, async () => {
+    await cancelAgreement(context, account, id)
+    return { to: `agreements/${id}`, done: 'agreement-cancelled' }
+  })
 }
 
 function rowsFor(agreement: Agreement) {
@@ -153,7 +159,7 @@ function rowsFor(agreement: Agreement) {
 
 function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | undefined) {
   if (status === 'created')
-    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && ui.paragraph(ui.untrusted(refused.errors.amount ?? ''))}`
+    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused?.errors.amount && ui.paragraph(ui.untrusted(refused.errors.amount))}`
   if (status !== 'active') return false
   const charged = { amount: main.amount, ...scenarioField(visit, 'Charge', 'paid') }
   return actionForm(
@@ -167,7 +173,7 @@ const cancelForm = (visit: PageVisit): Html | false =>
   !visit.hasEnded &&
   details(
     'Cancel the agreement',
-    html`${ui.paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
+    html`${ui.paragraph('No payment can be made with a cancelled agreement.')}
 ${actionForm(visit, 'cancel', button({ id: 'cancel', text: 'Cancel it', secondary: true }))}`,
     { id: 'cancellation' },
   )

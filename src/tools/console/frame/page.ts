@@ -220,7 +220,6 @@ const others = {
   'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
   overtaken: 'Nothing was done: another request changed the payment first.',
   'agreement-cancelled': 'The agreement is cancelled.',
-  'cancelled-before': 'Nothing was done: the agreement was cancelled before.',
   deactivated: 'The webhook is deactivated. It gets no more messages.',
   resending:
     'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
