@@ -104,7 +104,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 404)
   })
 
-  test('a payment and a charge that are made here end as their forms say', async () => {
+  test('a payment, a charge and a refund that are made here end as their forms say', async () => {
     const { api, browser } = await enter(service(), 'govuk-pay')
     const agreement_id = await activeAgreement(api)
     const form = { amount: '5', reference: 'R-s', description: 'd', mode: 'web' }
@@ -121,6 +121,19 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     await ask(service(), api, 'clock', { advance: 2_000 })
     const { state } = await madeAt(api, charged)
     assert.deepEqual([state.code, state.can_retry], ['P0010', true])
+    await ask(service(), api, 'plans', { on: 'refundPayment', refund: 'held' })
+    const built = { scenario: 'success', capture: true }
+    const path = `payments/${(await ask(service(), api, 'payments', built)).body.payment_id}`
+    const select = elementWith(await browser.get(path), 'scenario')
+    const ends = select.inside.flatMap(({ attributes }) => attributes.value ?? [])
+    assert.deepEqual(ends, ['', 'refund-error', 'refund-held'])
+    for (const [i, scenario] of [...ends, 'refund-changed', 'declined'].entries())
+      await browser.post(`${path}/refund`, { amount: `0.0${i + 1}`, scenario })
+    await ask(service(), api, 'clock', { advance: 5_000 })
+    const { refunds } = (await api.get(`/v1/${path}/refunds`)).body._embedded
+    const statuses = refunds.map(({ amount, status }: Body) => `${amount} ${status}`).sort()
+    assert.equal(statuses.join(), '1 success,2 error,3 submitted,4 success,5 success')
+    assert.match((await browser.get('accounts')).text, /made in the console meet no plan/)
   })
 
   test('the banner after a charge says how it ended, or that its end comes later', async () => {
@@ -175,5 +188,9 @@ onOneDatabase('The console without control', service => {
     const payment = await madeAt(api, await browser.post('payments/new/create', form))
     await api.get(pageOf(payment))
     assert.equal((await read(api, payment)).state.status, 'started')
+    const { location = '' } = await browser.post('payments/new/create', { ready: 'paid' })
+    await browser.post(`${location}/refund`, { amount: '1', scenario: 'refund-held' })
+    const { html } = await browser.get(location)
+    assert.ok(!/id="(scenario|choose-refund)"/.test(html), 'the refund ends by itself')
   })
 })

@@ -8,6 +8,7 @@ import {
   isPayable,
   type Payment,
   type Status,
+  scenarioIn,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { refundSummary } from '../../../pay/payments/refund.ts'
@@ -15,6 +16,7 @@ import { createRefund } from '../../../pay/refunds/commands.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { recordAction } from '../../record/action.ts'
 import { type Completion, completePayment } from '../../steer/complete.ts'
+import { offersTo } from '../../steer/offers.ts'
 import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Code, Next } from '../frame/page.ts'
@@ -147,7 +149,8 @@ export async function perform(
   return { to, ...(outcome ?? { done: 'overtaken' }) }
 }
 
-async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
+async function refund(visit: PageVisit, payment: Payment): Promise<Outcome> {
+  const { context, account, form, config } = visit
   const { amount_available: available } = refundSummary(payment)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())
   if (amount === undefined || amount < 1 || amount > available) {
@@ -155,10 +158,13 @@ async function refund({ context, account, form }: PageVisit, payment: Payment): 
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
+  const offer = offersTo(account.behaviour, 'Refund').get(form.get('scenario') ?? '')
+  const applied = config.control && offer ? scenarioIn(offer.plan) : {}
+  const scenarios = { apply: async () => ({ applied }) }
   const done = recordAction(
     context,
     { by: 'console', operation: 'refundPayment' },
-    context => createRefund(context, { account, payment_id, refund: { amount } }),
+    context => createRefund(context, { account, payment_id, refund: { amount }, scenarios }),
     ({ refund_id }) => ({ refund_id, amount }),
   )
   return (await unlessRefused(done)) && { done: 'refunded', pence: amount }

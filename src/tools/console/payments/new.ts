@@ -160,13 +160,13 @@ const aliases = {
   capture: 'scenario',
 }
 
-/** The field for how a payment ends, if nobody decides it on its page. There is no field while control is off. */
+/** The field for how a payment ends, if nobody decides it on its page, or a refund. There is none while control is off. */
 export function scenarioField(
   { account, config }: AccountVisit,
-  about: 'Payment' | 'Charge',
+  about: 'Payment' | 'Charge' | 'Refund',
   first: string,
 ): FormFields {
-  const offers = [...offersTo(account.behaviour, about)]
+  const offers = [...offersTo(account.behaviour, about)].filter(([, { plan }]) => !plan.answer)
   const options = [['', first], ...offers.map(([name, { text }]) => [name, text] as const)] as const
   return config.control ? { scenario: { ...scenario, options } } : {}
 }

@@ -12,15 +12,15 @@ import {
 import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { statusAt } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
+import { fieldParts, POUNDS, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
 import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
+import { scenarioField } from './new.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
@@ -59,7 +59,7 @@ ${events.map(event => {
 })}${refunded && newest && stateView('past', html`${refunded}<br>${ui.timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br><span class="farthing-step__facts">not yet</span>`))}</ol>
 ${others.length > 0 && ui.paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
 <div class="farthing-actions">
-${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundField(payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
+${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundFields(visit, payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
 ${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
@@ -87,14 +87,12 @@ const actionButton = ({ path, button: text, end }: PaymentAction): Html =>
     ...(end && { field: { name: 'scenario', value: end } }),
   })
 
-function refundField(payment: Payment, refused: Typed | undefined): Html {
+function refundFields(visit: PageVisit, payment: Payment, refused: Typed | undefined): Html[] {
   const { amount_available } = refundSummary(payment)
-  return input({
-    ...typedIn(refused, AMOUNT, plainPounds(amount_available)),
-    ...POUNDS,
-    label: 'Refund in pounds',
-    hint: `Of ${inPounds(amount_available)}`,
-  })
+  const hint = `Of ${inPounds(amount_available)}`
+  const amount = { ...POUNDS, label: 'Refund in pounds', hint, right: {} }
+  const fields = { [AMOUNT]: amount, ...scenarioField(visit, 'Refund', 'succeeds') }
+  return fieldParts(refused, fields, { [AMOUNT]: plainPounds(amount_available) })
 }
 
 const MOST_SHOWN = 10
