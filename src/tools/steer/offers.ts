@@ -1,6 +1,7 @@
 /** The plans that people choose from on pages, in words. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Behaviour } from '../../core/account.ts'
+import { type AuthorisationMode, type Scenario, scenarioIn } from '../../pay/payments/payment.ts'
 import { CREATION, type Plan } from '../plans/plan.ts'
 import type { NewPlan } from './plan-wire.ts'
 
@@ -80,6 +81,15 @@ export const offersTo = (behaviour: Behaviour, about?: Subject): Map<string, Off
 
 /** Such as `Charge: declined for good`. */
 export const offerText = ({ about, text }: Offer): string => `${about}: ${text}`
+
+/** How a payment with this scenario ends, in the words of the offer; undefined without a scenario. */
+export function endingText(scenario: Scenario, mode: AuthorisationMode): string | undefined {
+  const subject = mode === 'agreement' ? 'Charge' : 'Payment'
+  const isOf = ({ about, plan }: Offer) =>
+    about === subject && isDeepStrictEqual(scenarioIn(plan), scenario)
+  const words = Object.entries(scenario).map(([name, value]) => `${name} ${value}`)
+  return offers.find(isOf)?.text ?? (words.join(', ') || undefined)
+}
 
 const EFFECTS = 'scenario can_retry hold confirm capture refund delay answer reset'.split(' ')
 

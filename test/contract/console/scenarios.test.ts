@@ -70,6 +70,8 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     await api.get(pageOf(payment))
     const { state } = await read(api, payment)
     assert.equal(state.code, 'P0010', 'the plan acts when the page is opened')
+    const page = await browser.get(`payments/${payment.payment_id}`)
+    assert.match(page.text, /How it ends declined, by a plan/)
     const rows = rowsOf(await browser.get('accounts'), PLANNED)
     assert.deepEqual(
       rows.map(([what = '', ...cells]) => [
@@ -112,6 +114,16 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
       browser.post('payments/new/create', { ...form, scenario, ...more })
     const refused = await make('cancel', { mode: 'moto_api' })
     assert.match(elementWith(refused, 'scenario-error').text, /How it ends must be one of success/)
+    for (const [scenario, mode, done, text] of [
+      ['declined', 'moto_api', 'chosen-without-page', 'declined'],
+      ['capture-held', 'web', 'chosen', 'paid, and its capture waits'],
+    ] as const) {
+      const made = await make(scenario, { mode })
+      assert.equal(made.done, done)
+      const page = await browser.get(made.location ?? '')
+      assert.ok(page.text.includes(`How it ends ${text}, chosen when it was made`), page.text)
+      assert.ok(!/press a button|to pay it/.test(page.text), page.text)
+    }
     const payment = await madeAt(api, await make('capture-held'))
     assert.equal(payment.state.status, 'created', 'until its page is opened')
     await api.get(pageOf(payment))

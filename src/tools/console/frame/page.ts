@@ -195,7 +195,10 @@ const successes = {
   created: 'The payment is created. Open its page to pay it.',
   'created-without-page':
     'The payment is created. It has no page: press a button for what the card does, or let your service send the card.',
-  charged: 'The charge is made. It ends later: press a button to end it now.',
+  chosen: 'The payment is created. Open its page: then it ends as you chose.',
+  'chosen-without-page':
+    'The payment is created. It has no page, and ends as you chose once your service sends the card.',
+  charged: 'The charge is made, and has not ended yet. Press a button to end it now.',
   succeeded: 'The payment succeeded.',
   authorised: 'The payment is authorised. Capture it to make it a success.',
   captured: 'The payment is captured.',

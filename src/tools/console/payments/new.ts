@@ -268,15 +268,15 @@ async function makePayment(
     },
     ({ refund }) => ({ refund_id: refund?.refund_id }),
   )
-  const done = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
+  const done = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready, applied)
   return { to: `payments/${payment.payment_id}`, done, pence: refund?.amount }
 }
 
-function codeOf(payment: Payment, ready: Ready | undefined): Code {
+function codeOf(payment: Payment, ready?: Ready, chosen?: Scenario): Code {
   if (ready) return endOf(payment, ready.scenario).code
   const { authorisation_mode: mode } = payment.given
-  if (mode === 'web') return 'created'
-  if (mode === 'moto_api') return 'created-without-page'
+  if (mode === 'web') return chosen ? 'chosen' : 'created'
+  if (mode === 'moto_api') return chosen ? 'chosen-without-page' : 'created-without-page'
   const status = statusOf(payment)
   if (status === 'failed') return 'declined'
   return status === 'success' ? 'succeeded' : status === 'error' ? 'error' : 'charged'

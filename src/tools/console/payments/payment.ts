@@ -2,6 +2,7 @@ import { timeOf } from '../../../core/ids.ts'
 import { inDigits, inPounds } from '../../../core/money.ts'
 import { type Payment, stateOf, statusOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
+import { planOf } from '../../../pay/payments/scenario.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { REFUNDS_COUNTED } from '../../../pay/refunds/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
@@ -11,6 +12,7 @@ import { html } from '../../../platform/web/html.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
+import { endingText } from '../../steer/offers.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
@@ -147,7 +149,7 @@ function endsOf(steps: readonly Step[], unread?: Unread): { first: number; last:
   return { first, last: firstOf(steps.slice(next ?? first).reverse(), LAST_LINES).length }
 }
 
-function detailRows({ root }: AccountVisit, rows: Rows): SummaryRow[] {
+function detailRows({ root, context }: AccountVisit, rows: Rows): SummaryRow[] {
   const { payment, refunds, refundCount } = rows
   const { payment_id, given, card, provider_id } = payment
   const agreement_id = given.agreement_id ?? given.set_up_agreement
@@ -155,6 +157,7 @@ function detailRows({ root }: AccountVisit, rows: Rows): SummaryRow[] {
   const address = Object.values(person?.billing_address ?? {})
     .filter(Boolean)
     .join(', ')
+  const ending = endingText(planOf(context, payment), given.authorisation_mode)
   const number = card?.last_digits_card_number
     ? `${card.first_digits_card_number ?? ''} ${MASK} ${card.last_digits_card_number}`
     : undefined
@@ -164,6 +167,8 @@ function detailRows({ root }: AccountVisit, rows: Rows): SummaryRow[] {
     Email: given.email,
     Language: given.language,
     Mode: given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode,
+    'How it ends':
+      ending && `${ending}, ${payment.origin ? 'chosen when it was made' : 'by a plan'}`,
     'Delayed capture': given.delayed_capture ? 'yes' : 'no',
     'Card brand': card?.card_brand,
     'Card number': number,
