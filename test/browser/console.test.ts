@@ -85,6 +85,12 @@ const states: Record<string, (page: Page) => Promise<unknown>> = {
     await press(page, '#ask-receiver')
     await page.click('#copies summary')
   },
+  'a damaged message that its receiver accepted': async page => {
+    await at(page, `messages/${shelf.delivered[0]?.webhook_message_id}`)
+    await page.click('#damage-it summary')
+    await press(page, '#send-damaged')
+    assert.equal(await page.textContent('#answer-to-wrong'), 'accepted, signature wrong')
+  },
   'a webhook whose receiver was probed': async page => {
     await at(page, `webhooks/${shelf.ledger.external_id}`)
     await press(page, '#probe')
@@ -107,8 +113,10 @@ const cutIn = (page: Page, selector: string) =>
 
 async function assertAccessible(page: Page): Promise<void> {
   assert.deepEqual(await findings(page), [], page.url())
+  assert.ok((await cutIn(page, '.govuk-tag')) <= 0, 'a tag is wider than its background')
   await page.setViewportSize({ width: 320, height: 640 })
   assert.equal(await hiddenWidth(page), 0, page.url())
+  assert.ok((await cutIn(page, '.govuk-tag')) <= 0, 'a tag is wider than its background')
 }
 
 describe('The console', () => {

@@ -224,7 +224,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     const proven = await run(api, `resend ${id} --damage digit`)
     assert.deepEqual([proven.code, proven.stdout.includes(MUST)], [0, true])
     const page = await browser.get(`messages/${id}`)
-    assert.equal(elementWith(page, 'answer-to-wrong').text, 'REFUSED, AS IT MUST')
+    assert.equal(elementWith(page, 'answer-to-wrong').text, 'refused, as it must be')
     isMended = false
     await passSecond(service())
     await send({})

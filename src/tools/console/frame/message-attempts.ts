@@ -124,8 +124,8 @@ ${attempts.map((attempt, i) => attemptDetails(attempt, `attempt ${attempts.lengt
 export function attemptTag({ ending }: ShownAttempt): Html {
   const { status, result } = ending
   const answer = answerToWrong(ending)
-  if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
-  if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
+  if (answer === 'accepted') return tag('accepted, signature wrong', 'red')
+  if (answer === 'refused') return tag('refused, as it must be', 'green')
   if (status === null && result === NOBODY_LISTENS) return ui.deliveryTag('not listening')
   return ui.deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
 }
