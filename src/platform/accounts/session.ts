@@ -13,6 +13,8 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** The name in an address below `/console/a/NAME`. */
     inside?: string
+    /** The account of that name was opened with the key of its parent. */
+    isParents?: boolean
     /** The account of that name has ended: its pages can be read, but no action can be done on them. */
     hasEnded?: boolean
   }
@@ -77,6 +79,7 @@ export async function signedIn(context: SessionPorts, request: FastifyRequest): 
   if (inside === undefined) return true
   const { account, hasEnded } = await accountInside(context, session.account, inside)
   request.account = account
+  request.raw.isParents = account !== session.account
   request.raw.hasEnded = hasEnded
   return true
 }

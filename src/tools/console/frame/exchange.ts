@@ -67,12 +67,23 @@ export function prettyJson(text: string): string | undefined {
 
 const LONGEST = 100
 
+/** What a payment page says with each status: pages are not kept. */
+const onPages = new Map([
+  [400, 'Select how this payment should end'],
+  [403, 'The form came from another website'],
+  [405, 'The page does not take this method'],
+  [413, 'The form is too large'],
+  [415, 'The form is not one of the payment pages'],
+  [422, 'The form has too many fields'],
+])
+
 /**
  * The description in the API's response, and in brackets, as JSON (`-1` or `"-1"`), the value that the request sent for
- * the refused field in its body, its query or its headers. undefined if the response had no description, or was not
- * kept whole.
+ * the refused field in its body, its query or its headers. What a payment page said. undefined if the response had no
+ * description, or was not kept whole.
  */
 export function refusalText(exchange: Exchange): string | undefined {
+  if (exchange.kind === 'page') return onPages.get(exchange.status ?? 0)
   const { field, request_body, request_headers, response_body, query } = exchange
   const description = valueAt(response_body, 'description')
   if (typeof description !== 'string') return undefined

@@ -88,7 +88,7 @@ ${banner && notificationBanner(banner.text, { success: banner.success })}
 ${
   account &&
   visit.base !== '/console' &&
-  html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${givenName(account)}</bdi></strong> · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a></p>
+  html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${givenName(account)}</bdi></strong>${visit.request.raw.isParents && html` · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a>`}</p>
 `
 }${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
 ${narrow ? layout.twoThirds(body) : body}`
