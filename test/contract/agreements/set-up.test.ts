@@ -47,10 +47,8 @@ onSharedDatabases('Agreements: set-up', { control: true }, service => {
   test('a set-up payment makes its agreement active when it becomes capturable, and its capture changes nothing', async () => {
     const api = await service().newAccount()
     const agreement = await createAgreement(api)
-    const payment = await payOnPages(
-      api,
-      await setUpPayment(api, agreement, { delayed_capture: true }),
-    )
+    const setUp = await setUpPayment(api, agreement, { delayed_capture: true })
+    const payment = await payOnPages(api, setUp)
     assert.equal(payment.state.status, 'capturable')
     const active = await readAgreement(api, agreement)
     assert.equal(active.status, 'active')

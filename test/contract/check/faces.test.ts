@@ -151,12 +151,9 @@ describe('The check in the command line and the library', () => {
     const probe = `check --probe ${listener.webhook_id}`
     const { stdout } = await run('', account.key)
     assert.ok(stdout.includes(`\nReceivers: not probed in this run: farthing ${probe}\n`), stdout)
-    const typed = {
-      ...envOf(account.key),
-      npm_lifecycle_event: 'start',
-      npm_package_name: 'farthing',
-    }
-    const printed = await runProcess({ args: ['check', '--situations'], env: typed })
+    const byNpm = { npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
+    const env = { ...envOf(account.key), ...byNpm }
+    const printed = await runProcess({ args: ['check', '--situations'], env })
     assert.ok(printed.stdout.includes(`\n                npm start -- ${probe}\n`), printed.stdout)
     assert.doesNotMatch(printed.stdout, /FARTHING_CONTROL/)
   })

@@ -245,10 +245,12 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const inner = await made()
     service().clock.advance(7 * DAY)
     const browser = await signIn(service(), api)
-    const page = await browser.get(`a/${inner.name}/payments`)
-    assert.match(page.text, /This test account has ended/)
-    const list = await browser.get('accounts')
-    assert.match(list.text, new RegExp(`Ended .*${inner.name}20\\d\\d-.*Look inside`))
+    const { text } = await browser.get(`a/${inner.name}/payments`)
+    assert.match(text, /This test account has ended/)
+    assert.match(
+      (await browser.get('accounts')).text,
+      new RegExp(`Ended .*${inner.name}20\\d\\d-.*Look inside`),
+    )
   })
 
   test('an unknown test account, one that is deleted and one of another account answer alike, and nothing is done', async () => {

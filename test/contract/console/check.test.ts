@@ -66,15 +66,13 @@ onSharedDatabases('The check in the console', { receives: true }, service => {
     const authorised = await authorise(api, payment, { card_number: '4000000000000069' })
     assert.equal(authorised.status, 204)
     const console = await signIn(service(), api)
+    const filtered = 'requests?show=in-production'
     for (const [path, says] of [
       [
         `payments/${payment.payment_id}`,
         /warn In production: Test cards that fail\. By its source GOV\.UK Pay: Those that end in 0069/,
       ],
-      [
-        'requests?show=in-production',
-        /^(?!.*POST \/v1\/payments ).*Different in production.*POST \/v1\/auth204/,
-      ],
+      [filtered, /^(?!.*POST \/v1\/payments ).*Different in production.*POST \/v1\/auth204/],
       ['check', /P9 Test cards that fail/],
     ] as const)
       assert.match((await console.get(path)).text, says)

@@ -19,11 +19,7 @@ onEveryDatabase('Empty states of the console', { ...receiving, control: true }, 
       'requests',
       /^No request of the last 24 hours is recorded: send one to http\S+ with the key of this account\.$/,
     ],
-    [
-      'deliveries',
-      /^There are no messages, because no webhook is registered: register one\.$/,
-      NEW,
-    ],
+    ['deliveries', /^There are no messages, because no webhook is registered: register one.$/, NEW],
     ['webhooks', /^There is no active webhook, so no messages are sent: register one\.$/, NEW],
     ['agreements', /^There are no agreements: make one\.$/, 'agreements/new'],
     ['accounts', /^Nothing is planned: choose below what the next request does\.$/],
@@ -44,10 +40,8 @@ onEveryDatabase('Empty states of the console', { ...receiving, control: true }, 
     await ask(service(), api, `accounts/${name}`, undefined, 'DELETE')
     const lists = pages.filter(({ path, isList }) => isList && !path.includes('{'))
     const shown = new Set(empty.map(([path]) => path))
-    assert.deepEqual(
-      lists.map(({ path }) => path).filter(path => !shown.has(path)),
-      [],
-    )
+    const missing = lists.filter(({ path }) => !shown.has(path))
+    assert.deepEqual(missing, [])
     const { browser: other } = await enter(service())
     for (const [path, sentence, link] of empty) {
       const page = await other.get(path)
@@ -67,13 +61,11 @@ onEveryDatabase('Empty states of the console', { ...receiving, control: true }, 
     const { api, browser } = await enter(service())
     const { webhook } = await subscribe(t, api)
     const { agreement_id } = await createAgreement(api)
+    const agreement = `agreements/${agreement_id}`
     for (const [path, sentence] of [
       [`webhooks/${webhook.external_id}`, 'It got no message yet: send a test message above.'],
       ['deliveries', 'There are no messages yet: make a payment.'],
-      [
-        `agreements/${agreement_id}`,
-        'No payment of the last 7 days was made with it: set it up above.',
-      ],
+      [agreement, 'No payment of the last 7 days was made with it: set it up above.'],
     ] as const)
       assert.ok(sentencesIn(await browser.get(path)).includes(sentence), path)
   })

@@ -10,17 +10,10 @@ onSharedDatabases('Making a payment in the console', service => {
     const { api, browser } = await enter(service())
     const page = await browser.get('payments/new')
     assert.equal(headingOf(page), 'Make a payment')
-    const fields = {
-      amount: '£1,234.5',
-      reference: 'R-form',
-      description: 'By hand',
-      return_url: '',
-      mode: 'moto',
-      language: 'cy',
-      delayed_capture: 'true',
-      cardholder_name: 'È. Person',
-      city: 'Bangor',
-    }
+    const person = { cardholder_name: 'È. Person', city: 'Bangor' }
+    const choices = { mode: 'moto', language: 'cy', delayed_capture: 'true', return_url: '' }
+    const main = { amount: '£1,234.5', reference: 'R-form', description: 'By hand' }
+    const fields = { ...main, ...choices, ...person }
     const made = await browser.post('payments/new/create', fields)
     assert.deepEqual([made.status, made.done], [303, 'created'], made.text)
     const payment_id = made.location?.replace('payments/', '') ?? ''

@@ -9,7 +9,6 @@ import { onEveryDatabase } from '../../support/service.ts'
 const LIST = 'Requests, newest first'
 const UNKNOWN = 'this account has no payment of the last 7 days with the payment_id in the path'
 const NO_URL = 'return_url must be an absolute URL with a host (you sent "no")'
-const TOO_MANY = 'The form has too many fields'
 const GROUPS = 'Refused requests of the last 24 hours that are alike'
 
 const hrefsIn = ({ elements }: Shown) => elements.map(({ attributes }) => attributes.href ?? '')
@@ -23,45 +22,31 @@ onEveryDatabase('Refused requests in the console', service => {
 
   test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
     const { api, browser } = await enter(service())
+    await api.postForm(pageOf(await api.createPayment()), {})
+    await pass()
     for (const refused of [{ return_url: 'no' }, { return_url: 'no' }, { amount: undefined }]) {
       await api.post('/v1/payments', { ...webPayment, ...refused })
       await pass()
     }
     await api.get('/v1/payments/unknown')
     await pass()
-    const path = pageOf(await api.createPayment())
-    for (const [count, status] of [
-      [0, 400],
-      [200, 422],
-    ] as const) {
-      const fields = Array.from({ length: count }, (): [string, string] => ['a', 'b'])
-      assert.equal((await api.postForm(path, fields)).status, status)
-      await pass()
-    }
     await api.get('/v1/payments')
     const page = await browser.get('requests')
     assert.deepEqual(
       rowsOf(page, GROUPS).map(cells => cells.toSpliced(4, 1)),
       [
-        ['Choose how the payment ends', '422', '', '1', TOO_MANY],
-        ['Choose how the payment ends', '400', '', '1', 'Select how this payment should end'],
         ['Read a payment', 'P0200', '', '1', UNKNOWN],
         ['Create a payment', 'P0101', 'amount', '1', 'amount is required'],
         ['Create a payment', 'P0102', 'return_url', '2', NO_URL],
+        ['Choose how the payment ends', '400', '', '1', 'Select how this payment should end'],
       ],
     )
     assert.deepEqual(
-      rowsOf(page, LIST).map(([, ...cells]) =>
-        cells
-          .slice(0, 2)
-          .join()
-          .replace(/.*secure.*,/, ''),
-      ),
+      rowsOf(page, LIST)
+        .slice(0, -2)
+        .map(([, ...cells]) => cells.slice(0, 2).join()),
       [
         'GET /v1/payments,200',
-        `422 ${TOO_MANY}`,
-        '400 Select how this payment should end',
-        'POST /v1/payments,201',
         `GET /v1/payments/unknown,404 P0200 ${UNKNOWN}`,
         'POST /v1/payments,400 P0101 amount is required',
         `POST /v1/payments,422 P0102 ${NO_URL}`,

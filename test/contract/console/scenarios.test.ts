@@ -74,10 +74,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     assert.match(page.text, /How it ends declined, by a plan/)
     const rows = rowsOf(await browser.get('accounts'), PLANNED)
     assert.deepEqual(
-      rows.map(([what = '', ...cells]) => [
-        /^[^{\n]+/.exec(what)?.[0].trim(),
-        ...cells.slice(0, 3),
-      ]),
+      rows.map(([what = '', ...by]) => [/^[^{\n]+/.exec(what)?.[0].trim(), ...by.slice(0, 3)]),
       [
         ['Payment: declined', 'reference R-planned', 'once', 'acted 1 time'],
         ['Refund: fails after it was accepted', 'any', 'once', 'nothing yet'],

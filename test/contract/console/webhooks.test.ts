@@ -7,13 +7,8 @@ import { type Behaviour, startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, received, receiving, subscribe } from '../../support/subscriber.ts'
 
-const ALL = [
-  'card_payment_succeeded',
-  'card_payment_captured',
-  'card_payment_refunded',
-  'card_payment_failed',
-  'card_payment_cancelled',
-]
+const CHANGES = 'succeeded captured refunded failed cancelled'.split(' ')
+const ALL = CHANGES.map(change => `card_payment_${change}`)
 
 onEveryDatabase('Webhooks made, tested and deactivated in the console', receiving, service => {
   const form = (fields: object, events: readonly string[] = ALL) =>
