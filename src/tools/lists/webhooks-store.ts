@@ -18,7 +18,6 @@ import type {
 } from '../../pay/webhooks/webhook.ts'
 import {
   allOf,
-  type Condition,
   countRows,
   findEnds,
   findPart,
@@ -87,7 +86,7 @@ type Failure = Pick<DeliveryRow, 'message_id' | 'webhook_id' | 'status'> & { las
 
 /**
  * The messages of each of these webhooks that need attention, and whose bodies are kept: the newest `limit` that failed,
- * of changes at `since` or later, in milliseconds on the account's clock, and the next `limit` that will be sent again.
+ * of changes at `since` or later, in milliseconds on the account's clock, and those that will be sent again soonest.
  * The one with the newest attempt comes first.
  */
 export async function newestFailures(
@@ -96,21 +95,25 @@ export async function newestFailures(
   { since, limit }: { since: number; limit: number },
 ): Promise<Failure[]> {
   if (webhooks.length === 0) return []
-  const find = (found: Condition, open: string, order: string, name: string) =>
+  const columns = 'message_id, webhook_id, status, attempts'
+  const parts = webhooks.flatMap(({ webhook_id }, i) => [
     where(
-      `select * from (select message_id, webhook_id, status, attempts from webhook_messages
-         where ${found.sql} and body is not null and ${open} order by ${order} limit ?) ${name}`,
-      ...found.values,
+      `select * from (select ${columns} from webhook_messages
+         where webhook_id = ? and message_id >= ? and body is not null and ${isOpen('webhook_messages')}
+         order by message_id desc limit ?) failed_${i}`,
+      webhook_id,
+      idFloor(since),
       limit,
-    )
-  const parts = webhooks.flatMap(({ webhook_id }, i) => {
-    const failed = where('webhook_id = ? and message_id >= ?', webhook_id, idFloor(since))
-    const waiting = where('webhook_id = ? and due_at is not null', webhook_id)
-    return [
-      find(failed, isOpen('webhook_messages'), 'message_id desc', `failed_${i}`),
-      find(waiting, isOpen('webhook_messages', 'PENDING'), 'due_at', `waiting_${i}`),
-    ]
-  })
+    ),
+    // Plans may have postponed any number of messages, which have no attempt.
+    where(
+      `select ${columns} from (select ${columns}, payment_id, body from webhook_messages
+         where webhook_id = ? and due_at is not null order by due_at limit ?) waiting_${i}
+       where body is not null and ${isOpen(`waiting_${i}`, 'PENDING')}`,
+      webhook_id,
+      searchedOf(webhooks.length),
+    ),
+  ])
   const { sql, values } = join(parts, ' union all ')
   const rows = await database.query<Failure & Pick<MessageRow, 'attempts'>>(numbered(sql), values)
   return rows
@@ -137,9 +140,9 @@ export type DeliveryFilter = {
 const MOST_SEARCHED = 1_000
 const FEWEST_SEARCHED = 100
 
-/** The other statuses have partial indexes. */
-const isSearched = (status: MessageStatus | undefined) =>
-  status === 'SUCCESSFUL' || status === 'not listening'
+/** Only FAILED has a partial index. */
+export const isSearched = (status: MessageStatus | '' = ''): boolean =>
+  status !== '' && status !== 'FAILED'
 
 /** How many messages of each of `webhooks` webhooks are looked through. */
 export const searchedOf = (webhooks: number): number =>
@@ -154,7 +157,7 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   if (webhooks.length === 0) return []
   const direction = order === 'newest' ? 'desc' : 'asc'
-  // A literal lets the database use the partial indexes of PENDING and FAILED messages.
+  // A literal lets the database use the partial index of FAILED messages.
   const ofStatus = status ? [where(`status = '${status}'`)] : []
   const leftFor = (table: string) => [
     ...(isSearched(status) ? ofStatus : []),

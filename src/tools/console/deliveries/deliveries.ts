@@ -6,7 +6,7 @@ import type { Option } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { failedToSend, MOST_RESENT, resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
-import { type DeliveryRow, newestWebhooks } from '../../lists/webhooks-store.ts'
+import { type DeliveryRow, isSearched, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, isFiltered, oneOf, type PageVisit, pageLinks } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch, readMessages } from '../frame/message-attempts.ts'
@@ -85,8 +85,7 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (!isFiltered(visit))
     return ui.emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const { webhook, event, status } = visit.values
-  const isSearched = event !== '' || (status !== '' && status !== 'PENDING')
-  return noMatch(chosenOf(webhooks, webhook).length, isSearched)
+  return noMatch(chosenOf(webhooks, webhook).length, event !== '' || isSearched(status))
 }
 
 async function resend(visit: Visit): Promise<Next> {

@@ -11,7 +11,7 @@ import { backLink, button, details, summaryList } from '../../../platform/web/co
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
-import { listDeliveries } from '../../lists/webhooks-store.ts'
+import { isSearched, listDeliveries } from '../../lists/webhooks-store.ts'
 import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -83,7 +83,7 @@ const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
-    ? noMatch(1, visit.values.delivery !== 'PENDING')
+    ? noMatch(1, isSearched(visit.values.delivery))
     : ui.emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 /** `messages`: the newest, newest first. `accepted`: failed messages that were accepted when sent again by hand. */
