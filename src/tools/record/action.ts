@@ -25,8 +25,14 @@ export const actions = {
 
 export type ActionName = keyof typeof actions
 
-export const actionText = (operation: string): string =>
-  Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
+/** Such as `the outcome was chosen, refund error`. */
+export function actionText({ operation, query }: Pick<NewAction, 'operation' | 'query'>): string {
+  const text = Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
+  const outcome = /^(?:scenario=(\w+)|(capture|refund)=(\w+))$/.exec(query)
+  if (!outcome) return text
+  const [, scenario, step, end] = outcome
+  return `${text}, ${scenario ?? `${step} ${end === 'true' ? 'success' : end}`}`
+}
 
 type Recording = { recorder: Recorder | undefined; time: Time }
 

@@ -101,6 +101,7 @@ onOneDatabase('The page of a payment with a long history', options, service => {
     const refunds = Array.from({ length: 1_200 }, (_, i) => ({
       ...first,
       refund_id: newId(recorded.at + i),
+      status: 'success' as const,
     }))
     const exchanges = refunds.map(({ refund_id }, i) => ({
       ...recorded,

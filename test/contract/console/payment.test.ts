@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { RECORD_READERS } from '../../../src/core/budgets.ts'
 import { actions } from '../../../src/tools/record/action.ts'
-import { tagged } from '../../hosted/document.ts'
+import { classed, tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { type Console, elementWith, enter, headingOf, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
@@ -126,6 +126,37 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.deepEqual(more, [])
     assert.match(refund, / POST \S+…\/refunds → 202 ?[\d,]+ ms.* refund of £6\.50, /)
     assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
+  })
+
+  test('a refund that is held or fails is called so', async () => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const built = await ask(service(), api, 'payments', { scenario: 'success', capture: true })
+    const address = `payments/${built.body.payment_id}`
+    const refund = async (plan: object) => {
+      await ask(service(), api, 'plans', plan)
+      assert.equal((await api.post(`/v1/${address}/refunds`, { amount: 500 })).status, 202)
+    }
+    await refund({ refund: 'held' })
+    const held = await browser.get(address)
+    for (const part of [
+      /£5\.00 of £14\.50 submitted as a refund · /,
+      / refund of £5\.00, submitted .*Refund £5\.00 submitted /,
+    ])
+      assert.match(held.text, part)
+    service().clock.advance(8)
+    const acted = await browser.post(`${address}/complete`, { scenario: 'refund-error' })
+    assert.equal(acted.done, 'refund-failed')
+    await api.advance(5_000)
+    const failed = await browser.get(address)
+    assert.ok(!failed.html.includes('govuk-notification-banner--success'))
+    assert.match(failed.text, /the outcome was chosen, refund error .*Refund £5\.00 error /)
+    const { refunds } = JSON.parse((await browser.get(`${address}/report.json`)).html)
+    assert.deepEqual([refunds.length, refunds[0].status], [1, 'error'])
+    await refund({ on: 'refundPayment', scenario: 'error' })
+    await api.advance(5_000)
+    const { elements } = await browser.get(address)
+    const states = elements.filter(classed('farthing-state')).map(({ text }) => text)
+    assert.doesNotMatch(states.join(), /refund/)
   })
 
   test('the timeline knows actions by the operationIds of the endpoints', async () => {

@@ -176,7 +176,7 @@ onEveryDatabase('The list of payments in the console', { ...receiving, control: 
       if (amount) await browser.post(`${location}/refund`, { amount })
       made.push((await browser.get(location)).text)
     }
-    assert.match(made[0] ?? '', /success .*£5\.50 of £14\.50 refunded/)
+    assert.match(made[0] ?? '', /success .*£5\.50 of £14\.50 submitted as a refund/)
     service().clock.advance(5_000)
     const texts = ['success £14.50 refunded', 'success £5.50 of £14.50 refunded']
     const statuses = async (query: string) => columnOf(await browser.get(`payments${query}`), 2)

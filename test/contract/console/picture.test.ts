@@ -45,7 +45,7 @@ onSharedDatabases('The picture of a payment', service => {
     const { body } = await api.get(`/v1/payments/${paid.payment_id}/refunds`)
     const [state, refunded = '', ...others] = (await line()).slice(3)
     assert.match(state ?? '', /^success/)
-    assert.match(refunded, /^£9\.50 of £46\.50 refunded/)
+    assert.match(refunded, /^£9\.50 of £46\.50 submitted as a refund/)
     const [day, time = ''] = body._embedded.refunds[1].created_date.split('T')
     assert.ok(refunded.includes(`${day} ${time.slice(0, 8)}`), refunded)
     assert.deepEqual(others, [])

@@ -60,8 +60,8 @@ const ends = {
   cancel: [{ scenario: 'cancel' }, 'failed', 'cancelled'],
   capture: [{ capture: true }, 'success', 'captured'],
   'capture-error': [{ capture: 'error' }, 'error', 'capture-failed'],
-  refund: [{ refund: true }, 'success', 'refund-ended'],
-  'refund-error': [{ refund: 'error' }, 'success', 'refund-ended'],
+  refund: [{ refund: true }, 'success', 'refund-succeeded'],
+  'refund-error': [{ refund: 'error' }, 'success', 'refund-failed'],
 } as const satisfies Record<string, [wanted: Completion, status: Status, code: Code]>
 type End = keyof typeof ends
 

@@ -19,7 +19,7 @@ import { linkBack, type PageVisit } from '../frame/list.ts'
 import * as ui from '../frame/parts.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/visit.ts'
 import { paths, perform } from './actions.ts'
-import { statesPart, webhooksPart } from './picture.ts'
+import { refundedText, statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import {
   FIRST_LINES,
@@ -51,7 +51,8 @@ export const payment = definePage({
     const hasWebhooks = rows.webhooks.length > 0
     const address = `payments/${payment.payment_id}`
     const reason = reasonFor(stateOf(payment))
-    return html`${ui.paragraph(html`${ui.refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+    const refunded = refundedText(payment, rows.refunds)
+    return html`${ui.paragraph(html`${refunded}${refunded && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, steps)}
 ${details('Summary for a colleague', ui.listing('Summary', summary(rows, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
@@ -191,10 +192,10 @@ function detailRows({ root, context }: AccountVisit, rows: Rows): SummaryRow[] {
       key,
       value: ui.untrusted(value),
     })),
-    ...refunds.slice(-LAST_REFUNDS).map(({ refund_id, amount }, i) => ({
+    ...refunds.slice(-LAST_REFUNDS).map(({ refund_id, amount, status }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',
-      value: html`${inPounds(amount)}, ${ui.time(timeOf(refund_id))}, ${ui.code(refund_id)}`,
+      value: html`${inPounds(amount)} ${ui.statusTag(status)} ${ui.time(timeOf(refund_id))}, ${ui.code(refund_id)}`,
     })),
     ...ui.summaryRows('refunds', {
       'Not shown':

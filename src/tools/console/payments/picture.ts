@@ -9,7 +9,7 @@ import {
   statusOf,
   tokenOf,
 } from '../../../pay/payments/payment.ts'
-import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
+import { refundSummary } from '../../../pay/payments/refund.ts'
 import { statusAt } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -21,7 +21,7 @@ import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import { scenarioField } from './new.ts'
-import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
+import type { MissingMessage, ShownMessage, ShownRefund, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The states on the way to success. No payment stays in submitted, unless a plan holds it. */
@@ -37,11 +37,12 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
 export function statesPart(
   visit: PageVisit,
   payment: Payment,
-  refunds: readonly Refund[],
+  refunds: readonly ShownRefund[],
   refused: Typed | undefined,
 ): Html {
   const { events } = payment
-  const [refunded, newest] = [ui.refundedText(payment), refunds.at(-1)]
+  const refunded = refundedText(payment, refunds)
+  const newest = refunds.findLast(({ status }) => status !== 'error')
   const now = events.at(-1)
   const isHeld = refunds.some(({ scenario }) => scenario === 'held')
   const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, isHeld))
@@ -62,6 +63,16 @@ ${others.length > 0 && ui.paragraph(`It can also end as ${others.join(', ').repl
 ${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundFields(visit, payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
 ${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
+}
+
+/** Such as `£5.50 of £14.50 refunded`. A refund that is submitted may still fail. */
+export function refundedText(payment: Payment, refunds: readonly ShownRefund[]): string | false {
+  const isAny = (wanted: ShownRefund['status']) => refunds.some(({ status }) => status === wanted)
+  const text = ui.refundedText(payment)
+  if (!text || !isAny('submitted')) return text
+  return isAny('success')
+    ? `${text} or submitted`
+    : text.replace(/refunded$/, 'submitted as a refund')
 }
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>

@@ -59,7 +59,7 @@ function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
   const last = events.at(-1)
   const effects = [
     ...(last ? [[last.status, reasonFor(last)].filter(Boolean).join(', ')] : []),
-    ...refunds.map(({ amount }) => `refund of ${inPounds(amount)}`),
+    ...refunds.map(({ amount, status }) => `refund of ${inPounds(amount)}, ${status}`),
     ...messages.map(({ message, webhook, attempts, again }) => {
       const why = attempts.at(-1)?.ending.result
       return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again, at)}` : ''}`
@@ -72,8 +72,8 @@ function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
 
 function requestOf(exchange: Exchange | undefined): string {
   if (!exchange) return 'request not recorded'
-  const { kind, operation, method, path, status, code, field } = exchange
-  if (kind === 'action') return actionText(operation)
+  const { kind, method, path, status, code, field } = exchange
+  if (kind === 'action') return actionText(exchange)
   if (kind === 'out') return 'message by hand'
   return [method, path, '→', status ?? 'no response', code, field].filter(Boolean).join(' ')
 }
@@ -91,7 +91,7 @@ export function report(rows: Rows, masked: object): string {
   const rest = {
     farthing: version,
     payment: masked,
-    refunds: refunds.map(({ refund_id, amount }) => ({ refund_id, amount })),
+    refunds: refunds.map(({ refund_id, amount, status }) => ({ refund_id, amount, status })),
     messages: messages.slice(0, MOST_MESSAGES).map(message => {
       const { message_id, webhook_id, event_type, status } = message
       return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }

@@ -53,7 +53,8 @@ function stepView(timeline: Timeline, step: Step): Html {
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
-      ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${ui.code(refund_id)}`,
+      ({ refund_id, amount, status }) =>
+        html`refund of ${inPounds(amount)}, ${ui.code(refund_id)} ${ui.statusTag(status)}`,
     ),
     ...messages.map(message => messageView(timeline, message)),
     ...missingLines(timeline, missing),
@@ -70,12 +71,9 @@ ${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`
 
 function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Part {
   if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
-  const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
-  if (kind === 'action') {
-    const scenario = new URLSearchParams(query).get('scenario')
-    const what = actionText(operation)
-    return `${by === 'control' ? 'Through /control' : 'In the console'}: ${what}${scenario ? `, ${scenario}` : ''}`
-  }
+  const { kind, by, query, exchange_id, result, method, path, status } = exchange
+  if (kind === 'action')
+    return `${by === 'control' ? 'Through /control' : 'In the console'}: ${actionText(exchange)}`
   const address = `${root}requests/${exchange_id}`
   if (kind === 'out') return ui.link(address, html`Message by hand → ${ui.untrusted(result ?? '')}`)
   const form = kind === 'page' && exchange.request_body?.text

@@ -1,9 +1,10 @@
 /** Everything that happened to one payment, by time: `rowsOf` reads the rows, the pure `timelineOf` makes the steps. */
 
 import { timeOf } from '../../../core/ids.ts'
+import type { AccountTime, Database } from '../../../core/ports.ts'
 import { eventsOfMove } from '../../../pay/differences/messages.ts'
 import { behaviourOf, type Payment, type PaymentEvent } from '../../../pay/payments/payment.ts'
-import type { Refund } from '../../../pay/payments/refund.ts'
+import { type Refund, refundStatus } from '../../../pay/payments/refund.ts'
 import { countRefunds, endsOfRefunds } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -16,6 +17,9 @@ import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/messag
 import type { AccountVisit } from '../frame/visit.ts'
 
 export type Rows = Awaited<ReturnType<typeof rowsOf>>
+
+/** `status` is that of now, as the API shows it. */
+export type ShownRefund = Refund & { status: ReturnType<typeof refundStatus> }
 
 /** `attempts` are in the order in which they were made. */
 export type ShownMessage = {
@@ -34,7 +38,7 @@ export type Step = {
   /** undefined for a change whose request was not recorded. */
   exchange: Exchange | undefined
   events: PaymentEvent[]
-  refunds: Refund[]
+  refunds: ShownRefund[]
   messages: ShownMessage[]
   missing: MissingMessage[]
   more: number
@@ -70,7 +74,7 @@ export function timelineOf(rows: Rows): Step[] {
 
 type Drawn = Omit<Step, 'missing'>
 
-type Known = { messages: Map<string, ShownMessage>; refunds: Map<string, Refund> }
+type Known = { messages: Map<string, ShownMessage>; refunds: Map<string, ShownRefund> }
 
 function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Known): Drawn {
   const { events = [], messages = [] } = exchange.caused ?? {}
@@ -204,7 +208,7 @@ const MOST_WEBHOOKS = 100
  * equal reads between two changes they have only the first, and `folded` counts the others by its identifier.
  */
 export async function rowsOf(
-  { context, account: { room } }: Pick<AccountVisit, 'context' | 'account'>,
+  { context, account: { room }, now }: Pick<AccountVisit, 'context' | 'account' | 'now'>,
   payment: Payment,
 ) {
   const { database } = context
@@ -217,7 +221,7 @@ export async function rowsOf(
   const [outlines, messages, refunds, refundCount, webhooks] = await Promise.all([
     outlinesOfPayment(database, key),
     messagesOfPayment(database, payment_id),
-    endsOfRefunds(database, payment_id),
+    shownRefunds(database, payment, now),
     countRefunds(database, payment_id),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
@@ -238,6 +242,18 @@ export async function rowsOf(
     .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
   const rows = { payment, exchanges, folded, messages, refunds, refundCount, webhooks }
   return { ...rows, ...(unread && steps > 0 && { unread }) }
+}
+
+/** The first and the last refunds of a payment, oldest first. */
+export async function shownRefunds(database: Database, payment: Payment, now: AccountTime) {
+  const refunds = await endsOfRefunds(database, payment.payment_id)
+  return refunds.map((refund): ShownRefund => {
+    const { refund_id, scenario } = refund
+    return {
+      ...refund,
+      status: refundStatus(timeOf(refund_id), scenario, behaviourOf(payment), now),
+    }
+  })
 }
 
 /**
