@@ -128,7 +128,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
   })
 
-  test('a refund that is held or fails is called so', async () => {
+  test('a refund that is held or fails is called so, and the page changes when it fails by time', async () => {
     const { api, browser } = await enter(service(), 'govuk-pay')
     const built = await ask(service(), api, 'payments', { scenario: 'success', capture: true })
     const address = `payments/${built.body.payment_id}`
@@ -153,7 +153,10 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     const { refunds } = JSON.parse((await browser.get(`${address}/report.json`)).html)
     assert.deepEqual([refunds.length, refunds[0].status], [1, 'error'])
     await refund({ on: 'refundPayment', scenario: 'error' })
+    const page = await browser.get(address)
+    assert.equal((await browser.look(address, page)).status, 304)
     await api.advance(5_000)
+    assert.equal((await browser.look(address, page)).status, 200)
     const { elements } = await browser.get(address)
     const states = elements.filter(classed('farthing-state')).map(({ text }) => text)
     assert.doesNotMatch(states.join(), /refund/)

@@ -28,6 +28,7 @@ import {
   type Rows,
   rowsOf,
   type Step,
+  shownRefunds,
   timelineOf,
   type Unread,
 } from './timeline.ts'
@@ -73,14 +74,16 @@ ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(
     const payment = await paymentOf(visit)
     const { payment_id } = payment
     const newest = { limit: 1, order: 'newest' } as const
-    const [messages, [exchange]] = await Promise.all([
+    const [messages, refunds, [exchange]] = await Promise.all([
       messagesOfPayment(database, payment_id),
+      shownRefunds(database, payment, visit.now),
       findExchanges(database, visit.account.room, { payment_id }, newest),
     ])
     const changes = [payment.events, messages.flatMap(attemptsOf), exchange ?? []].flat()
     const version = [
       payment.version,
       exchange?.exchange_id,
+      refunds.map(({ status }) => status),
       messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
     ]
     return { version, ago: visit.now - Math.max(...changes.map(({ at }) => at)) }
