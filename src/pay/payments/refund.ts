@@ -3,6 +3,7 @@ import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { refundSubmittedFor } from '../differences/refunds.ts'
 import { refundMessage } from '../differences/states.ts'
+import type { EventType } from '../webhooks/webhook.ts'
 import {
   behaviourOf,
   type Change,
@@ -72,9 +73,15 @@ export function refund(
       failing_refunds: withFailing(payment.failing_refunds, amount, now),
     }),
   }
-  const isSent = scenario === 'success' || refundMessage[behaviourOf(payment)] === 'when it is made'
-  return { before: payment, after, at: now, sends: isSent ? ['card_payment_refunded'] : [] }
+  const sends = eventsOfRefund(scenario, behaviourOf(payment))
+  return { before: payment, after, at: now, sends }
 }
+
+/** The event types of a refund that is made. */
+export const eventsOfRefund = (scenario: Refund['scenario'], behaviour: Behaviour): EventType[] =>
+  scenario === 'success' || refundMessage[behaviour] === 'when it is made'
+    ? ['card_payment_refunded']
+    : []
 
 /** Ends refunds of the payment that were held. */
 export function completeHeld(

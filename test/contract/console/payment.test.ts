@@ -128,8 +128,9 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.match(refund, /card_payment_refunded → \S+: delivered 1 attempt/)
   })
 
-  test('a refund that is held or fails is called so, and the page changes when it fails by time', async () => {
+  test('a refund that is held or fails is called so, with the reason why no message is sent, and the page changes when it fails by time', async t => {
     const { api, browser } = await enter(service(), 'govuk-pay')
+    await subscribe(t, api, { at: '/control/webhooks' })
     const built = await ask(service(), api, 'payments', { scenario: 'success', capture: true })
     const address = `payments/${built.body.payment_id}`
     const refund = async (plan: object) => {
@@ -141,6 +142,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     for (const part of [
       /£5\.00 of £14\.50 submitted as a refund · /,
       / refund of £5\.00, submitted .*Refund £5\.00 submitted /,
+      /refund of £5\.00, \w{26} submitted no message to \S+: sent only when the refund succeeds/,
     ])
       assert.match(held.text, part)
     service().clock.advance(8)
@@ -160,6 +162,12 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     const { elements } = await browser.get(address)
     const states = elements.filter(classed('farthing-state')).map(({ text }) => text)
     assert.doesNotMatch(states.join(), /refund/)
+    await refund({ refund: 'held' })
+    service().clock.advance(8)
+    await browser.post(`${address}/complete`, { scenario: 'refund' })
+    const [made = '', ended = ''] = stepsOf(await browser.get(address)).slice(-2)
+    assert.match(made, /refund of £5\.00, \w{26} success$/)
+    assert.match(ended, /the outcome was chosen, refund success card_payment_refunded → /)
   })
 
   test('the timeline knows actions by the operationIds of the endpoints', async () => {

@@ -3,8 +3,9 @@
 import { timeOf } from '../../../core/ids.ts'
 import type { AccountTime, Database } from '../../../core/ports.ts'
 import { eventsOfMove } from '../../../pay/differences/messages.ts'
+import { refundMessage } from '../../../pay/differences/states.ts'
 import { behaviourOf, type Payment, type PaymentEvent } from '../../../pay/payments/payment.ts'
-import { type Refund, refundStatus } from '../../../pay/payments/refund.ts'
+import { eventsOfRefund, type Refund, refundStatus } from '../../../pay/payments/refund.ts'
 import { countRefunds, endsOfRefunds } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -123,6 +124,8 @@ function unrecordedSteps(
   return [...steps.values()].filter(({ at }) => !isUnknown(at))
 }
 
+const REFUNDED = 'card_payment_refunded'
+
 /** The event types about which a step sends messages to the webhooks that subscribe to them. */
 function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[] {
   const [first, to] = [events[0], events.at(-1)]
@@ -133,7 +136,7 @@ function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[]
     before && to
       ? eventsOfMove[behaviour]({ from: before.status, to: to.status, code: to.code })
       : []
-  return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
+  return refunds.length > 0 ? [...changes, REFUNDED] : changes
 }
 
 function missingOf(step: Drawn, { webhooks, payment, messages }: Rows): MissingMessage[] {
@@ -142,24 +145,30 @@ function missingOf(step: Drawn, { webhooks, payment, messages }: Rows): MissingM
   const types = eventTypesOf(step, payment)
   // A test message goes to one webhook, so the others miss nothing.
   if (types.length === 0 || payment.origin === 'test message') return []
+  const behaviour = behaviourOf(payment)
+  const waits = step.refunds.some(
+    ({ scenario }) => eventsOfRefund(scenario, behaviour).length === 0,
+  )
+  // The message about a refund that was held and has succeeded is a later one.
+  const isLater = ({ event_type, created }: MessageOutline) =>
+    event_type === REFUNDED && created > step.at && refundMessage[behaviour] === 'at its end'
+  const later = step.refunds.length > 0 && !waits ? messages.filter(isLater) : []
+  const sent = [...step.messages.map(({ message }) => message), ...later]
   return webhooks.flatMap(webhook => {
-    const missed = types.filter(
-      type =>
-        !step.messages.some(
-          ({ message }) => message.webhook_id === webhook.webhook_id && message.event_type === type,
-        ),
-    )
-    const why = missed.length > 0 ? reasonOf(webhook, missed, step.at) : undefined
+    const own = sent.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
+    const missed = types.filter(type => !own.some(({ event_type }) => event_type === type))
+    const other = waits ? 'sent only when the refund succeeds' : 'not subscribed at that time'
+    const why = missed.length > 0 ? reasonOf(webhook, missed, step.at, other) : undefined
     return why ? [{ webhook_id: webhook.webhook_id, webhook: webhookTitle(webhook), why }] : []
   })
 }
 
-function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | undefined {
+function reasonOf(webhook: Webhook, missed: EventType[], at: number, other: string) {
   const { webhook_id, status, subscriptions } = webhook
   if (timeOf(webhook_id) > at) return status === 'ACTIVE' ? 'registered later' : undefined
   const unwanted = missed.filter(type => !subscriptions.includes(type))
   if (unwanted.length > 0) return `not subscribed to ${unwanted.join(' and ')}`
-  return status === 'INACTIVE' ? 'deactivated' : 'not subscribed at that time'
+  return status === 'INACTIVE' ? 'deactivated' : other
 }
 
 /** Equal reads between two other steps become one, whose `more` counts the others. */
