@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { RECORD_READERS } from '../../../src/core/budgets.ts'
+import { HOUR } from '../../../src/core/time.ts'
 import { actions } from '../../../src/tools/record/action.ts'
 import { classed, tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
@@ -9,6 +10,7 @@ import { type Console, elementWith, enter, headingOf, stepsOf } from '../../supp
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
 import { authorise, paidPayment, read } from '../../support/journeys.ts'
+import { activeAgreement } from '../../support/new-payment.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -244,6 +246,22 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.match(states ?? '', /Request not recorded started → submitted → success$/)
     assert.match(refunded ?? '', /Refund: request not recorded refund of £2\.00/)
     assert.match(page.text, /the account has no webhook\. Register one/)
+  })
+
+  test('a step that time caused is named, also without a message', async () => {
+    const { api, browser } = await enter(service(), 'govuk-pay')
+    const charge = { authorisation_mode: 'agreement', agreement_id: await activeAgreement(api) }
+    for (const [fields, ms, ended] of [
+      [{ scenario: 'success' }, 5_000, /The capture, when it was due/],
+      [{}, 2 * HOUR, /The expiry, when it was due failed, P0020 \(it expired\)/],
+      [charge, 2_000, /The charge, when it was due submitted → success/],
+    ] as const) {
+      const { body } = await ask(service(), api, 'payments', fields)
+      await api.advance(ms)
+      const page = await shown(browser, body)
+      assert.match(stepsOf(page).at(-1) ?? '', ended)
+      assert.match(page.text, /Summary .*, when it was due/s)
+    }
   })
 
   // test/faults/secrets.test.ts tests that no page shows a token or a key.

@@ -48,14 +48,14 @@ const causesOf = ({ messages }: Step): string[] =>
   })
 
 const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
-  events.length + refunds.length + messages.length > 0 || exchange?.refused === true
+  !exchange || events.length + refunds.length + messages.length > 0 || exchange.refused
 
 /** The number of lines that `linesOf` returns. */
 const countLines = ({ events, refunds, messages }: Step): number =>
   1 + Math.min(events.length, 1) + refunds.length + messages.length
 
 /** Control characters in texts of others are written out, so that none begins a line or turns one around. */
-function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
+function linesOf({ at, exchange, cause, events, refunds, messages }: Step): string[] {
   const last = events.at(-1)
   const effects = [
     ...(last ? [[last.status, reasonFor(last)].filter(Boolean).join(', ')] : []),
@@ -65,13 +65,13 @@ function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
       return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again, at)}` : ''}`
     }),
   ]
-  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(effect => `  ${effect}`)].map(
-    withoutControls,
-  )
+  return [
+    `${iso(at)} ${exchange ? requestOf(exchange) : cause}`,
+    ...effects.map(effect => `  ${effect}`),
+  ].map(withoutControls)
 }
 
-function requestOf(exchange: Exchange | undefined): string {
-  if (!exchange) return 'request not recorded'
+function requestOf(exchange: Exchange): string {
   const { kind, method, path, status, code, field } = exchange
   if (kind === 'action') return actionText(exchange)
   if (kind === 'out') return 'message by hand'

@@ -69,8 +69,8 @@ ${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`
 `
 }
 
-function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Part {
-  if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
+function headingOf({ root, payment }: Timeline, { exchange, cause }: Step): Part {
+  if (!exchange) return cause
   const { kind, by, query, exchange_id, result, method, path, status } = exchange
   if (kind === 'action')
     return `${by === 'control' ? 'Through /control' : 'In the console'}: ${actionText(exchange)}`

@@ -4,6 +4,7 @@ import { timeOf } from '../../../core/ids.ts'
 import type { AccountTime, Database } from '../../../core/ports.ts'
 import { eventsOfMove } from '../../../pay/differences/messages.ts'
 import { refundMessage } from '../../../pay/differences/states.ts'
+import { type DueStep, dueStep } from '../../../pay/payments/due.ts'
 import { behaviourOf, type Payment, type PaymentEvent } from '../../../pay/payments/payment.ts'
 import { eventsOfRefund, type Refund, refundStatus } from '../../../pay/payments/refund.ts'
 import { countRefunds, endsOfRefunds } from '../../../pay/refunds/store.ts'
@@ -36,8 +37,10 @@ export type MissingMessage = { webhook_id: string; webhook: string; why: string 
 export type Step = {
   /** On the account's clock, in milliseconds. */
   at: number
-  /** undefined for a change whose request was not recorded. */
+  /** undefined for a change that time caused, or whose request was not recorded. */
   exchange: Exchange | undefined
+  /** The heading of a step without an exchange; '' for others. */
+  cause: string
   events: PaymentEvent[]
   refunds: ShownRefund[]
   messages: ShownMessage[]
@@ -82,6 +85,7 @@ function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Know
   return {
     at: exchange.at,
     exchange,
+    cause: '',
     events: events.flatMap(position => payment.events[position] ?? []),
     refunds: [known.refunds.get(refundNamed(exchange)) ?? []].flat(),
     messages: messages.toSorted().flatMap(id => known.messages.get(id) ?? []),
@@ -97,6 +101,19 @@ function refundNamed({ operation, kind, query, response_body }: Exchange): strin
   return refund_id
 }
 
+/** The step that time owed the payment at this moment. */
+function dueAt({ captured_at, ...payment }: Payment, at: number): DueStep['step'] | undefined {
+  const events = payment.events.filter(event => event.at < at)
+  const due = events.length > 0 ? dueStep({ ...payment, events }) : undefined
+  return due?.at === at ? due.step : undefined
+}
+
+function causeOf({ at, refunds }: Drawn, payment: Payment): string {
+  const due = dueAt(payment, at)
+  if (due) return `The ${due}, when it was due`
+  return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
+}
+
 /** The steps that no recorded request has caused: one for each time at which the payment changed. */
 function unrecordedSteps(
   { payment, refunds, unread }: Rows,
@@ -108,11 +125,13 @@ function unrecordedSteps(
   )
   const steps = new Map<number, Drawn>()
   const stepAt = (at: number): Drawn => {
-    const empty = { at, exchange: undefined, events: [], refunds: [], messages: [], more: 0 }
-    const step = steps.get(at) ?? empty
+    const effects = { events: [], refunds: [], messages: [], more: 0 }
+    const step = steps.get(at) ?? { at, exchange: undefined, cause: '', ...effects }
     steps.set(at, step)
     return step
   }
+  const { captured_at } = payment
+  if (captured_at !== undefined && dueAt(payment, captured_at)) stepAt(captured_at)
   for (const event of payment.events) if (!hasStep.has(event)) stepAt(event.at).events.push(event)
   for (const refund of refunds)
     if (!hasStep.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
@@ -121,7 +140,9 @@ function unrecordedSteps(
   // The exchanges that were not read may have caused these.
   const isUnknown = (at: number) =>
     unread && at > unread.from - LONGEST_REQUEST && at < unread.to + LONGEST_REQUEST
-  return [...steps.values()].filter(({ at }) => !isUnknown(at))
+  return [...steps.values()]
+    .filter(({ at }) => !isUnknown(at))
+    .map(step => ({ ...step, cause: causeOf(step, payment) }))
 }
 
 const REFUNDED = 'card_payment_refunded'
