@@ -232,11 +232,12 @@ export function isAmong(column: string, values: readonly string[]): Condition {
   return where(`${column} in (${places.map(() => '?').join(', ')})`, ...places)
 }
 
-/** All exchanges of a payment, in the order of their identifiers. */
-export function outlinesOfPayment(database: Database, key: PaymentKey): Promise<Outline[]> {
+/** The newest exchanges of a payment, in the order of their identifiers. */
+export async function outlinesOfPayment(database: Database, key: PaymentKey): Promise<Outline[]> {
   const columns = 'exchange_id, kind, operation, status'
   const rows = { ...exchangeRows, columns, fromRow: (row: Outline) => row }
-  return findPart(database, rows, [ofPayment(key)], { limit: RECORD_ROWS, order: 'oldest' })
+  const part = { limit: RECORD_ROWS, order: 'newest' } as const
+  return (await findPart(database, rows, [ofPayment(key)], part)).reverse()
 }
 
 /** A read of a payment through the API. `began` is a time of the machine. */

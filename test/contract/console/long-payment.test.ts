@@ -143,6 +143,45 @@ onOneDatabase('The page of a payment with a long history', options, service => {
     assert.ok(looks <= 2_400, `${looks}`)
   })
 
+  test('a long timeline keeps the capture by time and the reads around it, counts every step that it leaves out, and begins with the first steps though one of them was slow', async t => {
+    const { api, name, browser } = await enter(service(), 'govuk-pay')
+    await subscribe(t, api, { at: '/control/webhooks' })
+    const { payment_id } = await paidPayment(api)
+    await api.advance(5_000)
+    const path = `payments/${payment_id}`
+    await api.get(`/v1/${path}`)
+    await browser.get(path)
+    const { database } = service()
+    const filter = { payment_id, operation: 'readPayment' }
+    const [read] = await findExchanges(database, name, filter, ONE)
+    assert.ok(read)
+    const refused = Array.from({ length: 321 }, (_, i) => ({
+      ...read,
+      exchange_id: newId(read.began + 1 + i),
+      operation: 'capturePayment',
+      method: 'POST',
+      path: `/v1/payments/${i}/capture`,
+      // The last one was slow.
+      at: read.at + (i < 320 ? i : 0) + (i > 60 && i < 320 ? 6_000 : 0),
+    }))
+    const refunds = Array.from({ length: 1_100 }, (_, i) => ({
+      refund_id: newId(read.at + 5_001 + i / 2),
+      payment_id,
+      room: name,
+      amount: 1,
+      scenario: 'success' as const,
+    }))
+    await database.write([...refused.map(insertNamed), ...refunds.map(insertRefund)])
+    const page = await browser.get(path)
+    const steps = stepsOf(page)
+    const captured = steps.findIndex(step => step.includes('The capture, when it was due'))
+    assert.match(steps[captured] ?? '', /due card_payment_captured → /)
+    assert.equal(captured, 49)
+    assert.ok(!steps.some(step => step.includes('more like it')))
+    assert.match(page.text, /card_payment_captured, [A-Z]+: /)
+    assert.match(page.text, /Not shown: 1,178 steps between the first 49 and the last 200\./)
+  })
+
   test('of a payment with more messages than are counted the list of payments says so, and looks at no others', async t => {
     const { api, browser } = await enter(service())
     const { webhook } = await subscribe(t, api)

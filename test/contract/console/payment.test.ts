@@ -132,8 +132,9 @@ onEveryDatabase('The page of a payment in the console', options, service => {
 
   test('a refund that is held or fails is called so, with the reason why no message is sent, and the page changes when it fails by time', async t => {
     const { api, browser } = await enter(service(), 'govuk-pay')
-    await subscribe(t, api, { at: '/control/webhooks' })
     const built = await ask(service(), api, 'payments', { scenario: 'success', capture: true })
+    // It gets no message before the last refund, so that nothing else changes the page.
+    await subscribe(t, api, { at: '/control/webhooks' })
     const address = `payments/${built.body.payment_id}`
     const refund = async (plan: object) => {
       await ask(service(), api, 'plans', plan)

@@ -21,17 +21,8 @@ import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from
 import { paths, perform } from './actions.ts'
 import { refundedText, statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
-import {
-  FIRST_LINES,
-  isAfter,
-  LAST_LINES,
-  type Rows,
-  rowsOf,
-  type Step,
-  shownRefunds,
-  timelineOf,
-  type Unread,
-} from './timeline.ts'
+import { FIRST_LINES, LAST_LINES, type Rows, rowsOf, shownRefunds, type Unread } from './rows.ts'
+import { countUnread, isAfter, type Step, timelineOf } from './timeline.ts'
 import { MOST_NAMED, reasonFor, timelineNotes, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
@@ -44,9 +35,9 @@ export const payment = definePage({
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
-    const { first, last } = endsOf(steps, rows.unread)
-    const hidden = steps.length - first - last + (rows.unread?.steps ?? 0)
-    const parts = hidden > 0 ? [steps.slice(0, first), steps.slice(-last)] : [steps]
+    const parts = endsOf(steps, rows.unread)
+    const [first = 0, last = 0] = parts.map(({ length }) => length)
+    const hidden = steps.length - first - last + countUnread(rows, steps)
     const timeline = { ...visit, payment, above: new Set<string>() }
     const notShown = `Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`
     const hasWebhooks = rows.webhooks.length > 0
@@ -55,7 +46,7 @@ export const payment = definePage({
     const refunded = refundedText(payment, rows.refunds)
     return html`${ui.paragraph(html`${refunded}${refunded && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, rows.refunds, refused)}
-${webhooksPart(visit, steps)}
+${webhooksPart(visit, rows.messages, steps)}
 ${details('Summary for a colleague', ui.listing('Summary', summary(rows, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, at most 256 KB, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
@@ -144,13 +135,18 @@ function firstOf(steps: readonly Step[], lines: number): Step[] {
   })
 }
 
-/** How many steps are shown of the beginning and of the end. */
-function endsOf(steps: readonly Step[], unread?: Unread): { first: number; last: number } {
+/** The steps that are shown of the beginning and of the end, or all of them. */
+function endsOf(steps: readonly Step[], unread?: Unread): (readonly Step[])[] {
   const isShort = !unread && firstOf(steps, FIRST_LINES + LAST_LINES).length === steps.length
-  if (isShort) return { first: steps.length, last: 0 }
-  const next = unread && steps.findIndex(step => isAfter(unread, step))
-  const first = firstOf(steps.slice(0, next), FIRST_LINES).length
-  return { first, last: firstOf(steps.slice(next ?? first).reverse(), LAST_LINES).length }
+  if (isShort) return [steps]
+  const head = unread ? steps.filter(step => !isAfter(unread, step)) : steps
+  const first = new Set(firstOf(head, FIRST_LINES))
+  const tail = steps.filter(step => (unread ? isAfter(unread, step) : !first.has(step)))
+  const last = new Set(firstOf(tail.toReversed(), LAST_LINES))
+  return [
+    steps.filter(step => first.has(step)),
+    steps.filter(step => !first.has(step) && (last.has(step) || step.isOwn)),
+  ]
 }
 
 function detailRows({ root, context }: AccountVisit, rows: Rows): SummaryRow[] {

@@ -21,7 +21,8 @@ import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import { scenarioField } from './new.ts'
-import type { MissingMessage, ShownMessage, ShownRefund, Step } from './timeline.ts'
+import type { ShownMessage, ShownRefund } from './rows.ts'
+import type { MissingMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The states on the way to success. No payment stays in submitted, unless a plan holds it. */
@@ -111,11 +112,12 @@ const MOST_SHOWN = 10
 /** The most messages to one webhook that have a mark: the newest. */
 const MOST_MARKS = 20
 
-export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
-  const messages = Map.groupBy(
-    steps.flatMap(step => step.messages),
-    ({ message }) => message.webhook_id,
-  )
+export function webhooksPart(
+  visit: AccountVisit,
+  shown: readonly ShownMessage[],
+  steps: readonly Step[],
+): Html | false {
+  const messages = Map.groupBy(shown, ({ message }) => message.webhook_id)
   const missing = Map.groupBy(
     steps.flatMap(step => step.missing),
     ({ webhook_id }) => webhook_id,

@@ -11,7 +11,8 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { createMask } from '../../record/mask.ts'
 import { sentAgainText } from '../frame/message-attempts.ts'
-import type { Rows, Step } from './timeline.ts'
+import type { Rows } from './rows.ts'
+import type { Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The lines about steps in a long summary: how many of the first, and how many of the newest. */
@@ -92,7 +93,7 @@ export function report(rows: Rows, masked: object): string {
     farthing: version,
     payment: masked,
     refunds: refunds.map(({ refund_id, amount, status }) => ({ refund_id, amount, status })),
-    messages: messages.slice(0, MOST_MESSAGES).map(message => {
+    messages: messages.slice(0, MOST_MESSAGES).map(({ message }) => {
       const { message_id, webhook_id, event_type, status } = message
       return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
     }),

@@ -14,7 +14,8 @@ import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
 import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
 import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
-import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
+import type { ShownMessage } from './rows.ts'
+import type { MissingMessage, Step } from './timeline.ts'
 
 /** `above` has the sentences that the page says already: a cause or a note is said once. */
 type Timeline = AccountVisit & { payment: Payment; above: Set<string> }
