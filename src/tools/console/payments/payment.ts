@@ -38,7 +38,7 @@ export const payment = definePage({
     const parts = endsOf(steps, rows.unread)
     const [first = 0, last = 0] = parts.map(({ length }) => length)
     const hidden = steps.length - first - last + countUnread(rows, steps)
-    const timeline = { ...visit, payment, above: new Set<string>() }
+    const timeline = { ...rows, ...visit, above: new Set<string>() }
     const notShown = `Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`
     const hasWebhooks = rows.webhooks.length > 0
     const address = `payments/${payment.payment_id}`

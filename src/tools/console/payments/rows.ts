@@ -52,7 +52,8 @@ const MOST_WEBHOOKS = 100
 
 /**
  * Reads the rows of one payment, and the webhooks of its account. `exchanges` are in the order in which they began. Of
- * equal reads between two changes they have only the first, and `folded` counts the others by its identifier.
+ * equal reads between two changes they have only the first, and `folded` counts the others by its identifier. Attempts
+ * until `attemptsFrom` were not read, in milliseconds on the account's clock.
  */
 export async function rowsOf(
   { context, account: { room }, now }: Pick<AccountVisit, 'context' | 'account' | 'now'>,
@@ -100,7 +101,12 @@ export async function rowsOf(
     .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
   const shown = shownMessages(messages, exchanges)
   const rows = { payment, exchanges, folded, messages: shown, refunds, refundCount, webhooks }
-  return { ...rows, ...(unread && steps > 0 && { unread }) }
+  const isPart = attempts.length < sent.length
+  return {
+    ...rows,
+    ...(unread && steps > 0 && { unread }),
+    ...(isPart && { attemptsFrom: attempts.at(-1)?.at }),
+  }
 }
 
 const madeRefund = ({ operation, kind, status }: Outline): boolean =>

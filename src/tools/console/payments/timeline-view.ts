@@ -14,11 +14,11 @@ import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
 import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
 import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
-import type { ShownMessage } from './rows.ts'
+import type { Rows, ShownMessage } from './rows.ts'
 import type { MissingMessage, Step } from './timeline.ts'
 
 /** `above` has the sentences that the page says already: a cause or a note is said once. */
-type Timeline = AccountVisit & { payment: Payment; above: Set<string> }
+type Timeline = AccountVisit & Pick<Rows, 'attemptsFrom'> & { payment: Payment; above: Set<string> }
 
 const origins: Record<NonNullable<Payment['origin']>, string> = {
   seed: 'This payment was made by farthing seed, without requests.',
@@ -147,7 +147,7 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
   const times = attempts.map(attempt => {
     const { at, ms, exchange } = attempt
     // The exchange of an attempt is written a moment after it.
-    const isMissing = timeline.now - at >= 2_000
+    const isMissing = timeline.now - at >= 2_000 && at > (timeline.attemptsFrom ?? 0)
     const when = exchange
       ? ui.link(`${timeline.root}requests/${exchange.exchange_id}`, ui.timeOfDay(at))
       : html`${ui.timeOfDay(at)}${isMissing && ' (response not recorded)'}`
