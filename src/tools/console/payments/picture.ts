@@ -13,6 +13,7 @@ import { refundSummary } from '../../../pay/payments/refund.ts'
 import { statusAt } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { MOST_OF_PAYMENT } from '../../lists/webhooks-store.ts'
 import { actionForm } from '../frame/define-page.ts'
 import { fieldParts, POUNDS, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -124,20 +125,27 @@ export function webhooksPart(
   )
   const ids = [...new Set([...messages.keys(), ...missing.keys()])]
   const rest = ids.length - MOST_SHOWN
+  const least = shown.length < MOST_OF_PAYMENT ? '' : 'at least '
   return (
     ids.length > 0 &&
     html`<h2 class="govuk-heading-m">Webhooks</h2>
 <ul class="farthing-told" role="list">
-${ids.slice(0, MOST_SHOWN).map(id => rowView(visit, id, messages.get(id) ?? [], missing.get(id) ?? []))}</ul>
-${rest > 0 && ui.paragraph(`And ${ui.counted(rest, 'more webhook')}.`)}`
+${ids.slice(0, MOST_SHOWN).map(id => rowView(visit, id, { messages: messages.get(id) ?? [], missing: missing.get(id) ?? [], least }))}</ul>
+${rest > 0 && ui.paragraph(`And ${least}${ui.counted(rest, 'more webhook')}.`)}`
   )
+}
+
+type Told = {
+  messages: readonly ShownMessage[]
+  missing: readonly MissingMessage[]
+  /** Before a number, if there may be more messages than were read. */
+  least: string
 }
 
 function rowView(
   visit: AccountVisit,
   webhook_id: string,
-  messages: readonly ShownMessage[],
-  missing: readonly MissingMessage[],
+  { messages, missing, least }: Told,
 ): Html {
   const earlier = Math.max(0, messages.length - MOST_MARKS)
   const marks = messages.slice(earlier).map((shown): ui.Mark => {
@@ -151,7 +159,7 @@ function rowView(
   })
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
   const reasons = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
-  const unshown = earlier > 0 ? [`${ui.counted(earlier, 'earlier message')} not shown`] : []
+  const unshown = earlier > 0 ? [`${least}${ui.counted(earlier, 'earlier message')} not shown`] : []
   const texts = [...new Set([...messages.map(textOf), ...reasons]), ...unshown].join('; ')
   return html`<li>${ui.link(`${visit.root}webhooks/${webhook_id}`, ui.untrusted(webhook))}
 ${marks.length > 0 && ui.marksRow('Messages', marks)}
