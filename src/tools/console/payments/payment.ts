@@ -48,7 +48,7 @@ export const payment = definePage({
 ${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, rows.messages, steps)}
 ${details('Summary for a colleague', ui.listing('Summary', summary(rows, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
-${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, at most 256 KB, without secrets)`)}
+${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (with its requests, at most 256 KB, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${ui.paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineNotes(visit, payment, { steps: parts.flat(), hasWebhooks })}

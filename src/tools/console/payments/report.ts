@@ -1,18 +1,20 @@
 /** A payment to hand to somebody else: a summary of a few lines, or everything as JSON. */
 
 import { mapValues } from '../../../core/map-values.ts'
-import { inDigits, inPounds } from '../../../core/money.ts'
+import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import { stateOf } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { causeOf, withoutControls } from '../../explain/causes.ts'
+import { MOST_OF_PAYMENT } from '../../lists/webhooks-store.ts'
 import { actionText } from '../../record/action.ts'
 import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { createMask } from '../../record/mask.ts'
 import { sentAgainText } from '../frame/message-attempts.ts'
+import * as ui from '../frame/parts.ts'
 import type { Rows } from './rows.ts'
-import type { Step } from './timeline.ts'
+import { countUnread, type Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The lines about steps in a long summary: how many of the first, and how many of the newest. */
@@ -20,7 +22,8 @@ const FIRST_LINES = 3
 const LAST_LINES = 7
 
 /** At most 15 lines that a colleague can read. `link` leads to the page of the payment. */
-export function summary({ payment, unread }: Rows, steps: readonly Step[], link: string): string {
+export function summary(rows: Rows, steps: readonly Step[], link: string): string {
+  const { payment } = rows
   const state = stateOf(payment)
   const { amount, reference } = payment.given
   const listed = steps.filter(isOfInterest)
@@ -28,14 +31,20 @@ export function summary({ payment, unread }: Rows, steps: readonly Step[], link:
   const first = listed.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
   const last = listed.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
   const left = listed.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
-  const rest = unread ? ` and ${inDigits(unread.steps)} more steps` : ''
+  const unread = countUnread(rows, steps)
+  const isLong = left > (unread > 0 ? 0 : 1)
+  const more = [
+    isLong && ui.counted(left, 'more line'),
+    unread > 0 && ui.counted(unread, 'more step'),
+  ]
+  const rest = more.some(Boolean) ? [`(${more.filter(Boolean).join(' and ')})`] : []
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
       .filter(Boolean)
       .join(', '),
     `Payment ${payment.payment_id}`,
-    ...(left > 1 ? [...first, `(${left} more lines${rest})`, ...last] : listed.flatMap(linesOf)),
+    ...(isLong ? [...first, ...rest, ...last] : [...listed.flatMap(linesOf), ...rest]),
     ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
@@ -83,16 +92,20 @@ function requestOf(exchange: Exchange): string {
 const MOST_BYTES = 256 * 1024
 
 /**
- * Everything known about a payment, as JSON of at most 256 KiB. Recorded exchanges were masked when they were written;
+ * A payment and what was read about it, as JSON of at most 256 KiB. Recorded exchanges were masked when they were written;
  * `masked` is the payment with its token masked. If there is too much, bodies are left out, then the newest exchanges.
+ * `left_out` counts everything that is not in it.
  */
 export function report(rows: Rows, masked: object): string {
-  const { exchanges, unread, messages, refunds, webhooks } = rows
+  const { payment, exchanges, messages, refunds, webhooks } = rows
   const mask = createMask([])
   const rest = {
     farthing: version,
     payment: masked,
-    refunds: refunds.map(({ refund_id, amount, status }) => ({ refund_id, amount, status })),
+    events: payment.events.map(event => ({ ...event, at: iso(event.at) })),
+    refunds: refunds
+      .slice(-MOST_REFUNDS)
+      .map(({ refund_id, amount, status }) => ({ refund_id, amount, status })),
     messages: messages.slice(0, MOST_MESSAGES).map(({ message }) => {
       const { message_id, webhook_id, event_type, status } = message
       return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
@@ -105,9 +118,9 @@ export function report(rows: Rows, masked: object): string {
   }
   // Includes the indents that the part has at its place in the report.
   const size = (part: unknown) => Buffer.byteLength(JSON.stringify([[part]], null, 2))
-  let left = MOST_BYTES - size(rest) - OF_LEFT_OUT * exchanges.length
+  let left = MOST_BYTES - size(rest) - OF_LEFT_OUT
   const listed = exchanges.map(withoutBodies).filter(exchange => {
-    left -= size(exchange)
+    left -= size(exchange) + OF_LEFT_OUT
     return left >= 0
   })
   left = Math.max(0, left)
@@ -117,13 +130,20 @@ export function report(rows: Rows, masked: object): string {
     left -= size(bodies)
     return left >= 0 ? { ...exchange, ...bodies } : { ...exchange, ...leftOut(bodies) }
   })
-  const left_out = exchanges.length - listed.length + (unread?.steps ?? 0) || undefined
+  const unlisted = Math.max(0, messages.length - MOST_MESSAGES)
+  const left_out = {
+    exchanges: rows.recorded - listed.length || undefined,
+    messages: messages.length < MOST_OF_PAYMENT ? unlisted || undefined : `at least ${unlisted}`,
+    refunds: Math.max(0, rows.refundCount - MOST_REFUNDS) || undefined,
+  }
   return JSON.stringify({ ...rest, exchanges: complete, left_out }, null, 2)
 }
 
+const MOST_REFUNDS = 200
+
 const MOST_MESSAGES = 100
 
-/** Bytes that name the lengths of both bodies of an exchange, in place of the bodies. */
+/** Bytes that name the lengths of both bodies of an exchange, in place of the bodies, or the numbers in `left_out`. */
 const OF_LEFT_OUT = 150
 
 function withoutBodies(exchange: Exchange) {

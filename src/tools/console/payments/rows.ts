@@ -52,8 +52,8 @@ const MOST_WEBHOOKS = 100
 
 /**
  * Reads the rows of one payment, and the webhooks of its account. `exchanges` are in the order in which they began. Of
- * equal reads between two changes they have only the first, and `folded` counts the others by its identifier. Attempts
- * until `attemptsFrom` were not read, in milliseconds on the account's clock.
+ * equal reads between two changes they have only the first, and `folded` counts the others by its identifier; `recorded`
+ * counts all. Attempts until `attemptsFrom` were not read, in milliseconds on the account's clock.
  */
 export async function rowsOf(
   { context, account: { room }, now }: Pick<AccountVisit, 'context' | 'account' | 'now'>,
@@ -100,10 +100,12 @@ export async function rowsOf(
     .filter(({ kind }) => kind !== 'gap')
     .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
   const shown = shownMessages(messages, exchanges)
+  const recorded = outlines.length
   const rows = { payment, exchanges, folded, messages: shown, refunds, refundCount, webhooks }
   const isPart = attempts.length < sent.length
   return {
     ...rows,
+    recorded,
     ...(unread && steps > 0 && { unread }),
     ...(isPart && { attemptsFrom: attempts.at(-1)?.at }),
   }
