@@ -6,20 +6,21 @@ import { findExchanges, insertExchange } from '../../../src/tools/record/store.t
 import { tagged } from '../../hosted/document.ts'
 import { webPayment } from '../../support/client.ts'
 import { enter, signIn } from '../../support/console.ts'
-import { authorise, cancelledPayment, paidPayment } from '../../support/journeys.ts'
+import { authorise, cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases, startService } from '../../support/service.ts'
 import { answering, subscribe } from '../../support/subscriber.ts'
 
 const navigationOf = (html: string) => /\bCheck(?: \([^)]+\))?(?=\s*<)/.exec(html)?.[0]
 
 onSharedDatabases('The check in the console', { receives: true }, service => {
-  test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
+  test('the page has each finding with its evidence, and the navigation the number of fails, and a refund made in the console is none of the application', async () => {
     const { api, browser: console } = await enter(service())
     const text = async () => (await console.get('check')).text
     assert.doesNotMatch(await text(), /Nothing that was seen would break/)
     assert.equal(navigationOf((await console.get('check')).html), 'Check')
 
-    await console.post('payments/new/create', { ready: 'paid' })
+    const made = await console.post('payments/new/create', { ready: 'paid' })
+    await console.post(`${made.location}/refund`, { amount: '1' })
     assert.match(await text(), / 0 exchanges since .* Nothing was judged, so/)
     await api.get('/v1/payments')
     const one = / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/
@@ -29,7 +30,7 @@ onSharedDatabases('The check in the console', { receives: true }, service => {
     await api.createPayment({ amount: 0 }, headers)
     await api.post('/v1/payments', webPayment, headers)
     const page = await console.get('check')
-    assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
+    assert.match(page.text, /^(?!.*note C11)Check Would this .* 3 exchanges since 2026-/)
     assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
     assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
     assert.equal(navigationOf(page.html), 'Check (1)')
@@ -50,14 +51,6 @@ onSharedDatabases('The check in the console', { receives: true }, service => {
       /In production: The second use.*\. By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
     )
     assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
-  })
-
-  test('a refund that is made in the console is none of the application', async () => {
-    const { api, browser } = await enter(service())
-    const { payment_id } = await paidPayment(api)
-    await browser.post(`payments/${payment_id}/refund`, { amount: '1' })
-    const { text } = await browser.get('check')
-    assert.doesNotMatch(text, /note C11/)
   })
 
   test('a timeline says at a step what would differ, and a filter finds such requests', async () => {

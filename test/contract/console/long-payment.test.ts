@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MESSAGES_COUNTED } from '../../../src/core/budgets.ts'
-import { createNewId, idFloor } from '../../../src/core/ids.ts'
+import { createNewId } from '../../../src/core/ids.ts'
 import { HOUR } from '../../../src/core/time.ts'
 import { insertRefund, refundsOf } from '../../../src/pay/refunds/store.ts'
 import { insertMessages } from '../../../src/pay/webhooks/message-store.ts'
@@ -41,51 +41,57 @@ const options = { ...receiving, control: true }
 
 // The length of the page does not depend on the database. Other tests read the record from every database.
 onOneDatabase('The page of a payment with a long history', options, service => {
-  test('a payment that was read a thousand times, or refused 300 times with 8 KiB on each side, has less than 400 KB, and its summary and report say what they leave out', async () => {
-    const { api, name, browser } = await enter(service())
-    const { payment_id } = await api.createPayment()
+  test('a payment that was read a thousand times, and refused 320 times with 8 KiB on each side, has less than 400 KB, keeps the capture by time and the reads around it, begins with its first steps though one was slow, and says what it leaves out', async t => {
+    const { api, name, browser } = await enter(service(), 'govuk-pay')
+    await subscribe(t, api, { at: '/control/webhooks' })
+    const { payment_id } = await paidPayment(api)
+    await api.advance(5_000)
     const path = `payments/${payment_id}`
+    await api.get(`/v1/${path}`)
     await browser.get(path)
     const { database } = service()
-    const [recorded] = await findExchanges(database, name, { payment_id }, ONE)
-    assert.ok(recorded)
-    const { caused, code, field, ...read } = recorded
+    const filter = { payment_id, operation: 'readPayment' }
+    const [read] = await findExchanges(database, name, filter, ONE)
+    assert.ok(read)
     const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
-    // These identifiers come after that of the create, whose end is random.
-    const idOf = (i: number) => `${idFloor(read.began + 1).slice(0, 22)}${1000 + i}`
-    const refused = Array.from({ length: 299 }, (_, i) => ({
-      ...read,
-      exchange_id: idOf(i),
-      operation: 'capturePayment',
+    const posted = { ...read, operation: 'capturePayment', method: 'POST' }
+    const bodies = { request_body: { text }, response_body: { text } }
+    const refused = Array.from({ length: 320 }, (_, i) => ({
+      ...posted,
+      ...bodies,
+      exchange_id: newId(read.began + 1),
       path: `/v1/payments/${i}/capture`,
-      request_body: { text },
-      response_body: { text },
+      at: read.at + i + (i > 60 ? 6_000 : 0),
     }))
     const reads = Array.from({ length: 2_000 }, (_, i) => ({
       ...read,
-      exchange_id: idOf(1_000 + i),
-      at: read.at + i,
+      exchange_id: newId(read.began + 2),
+      at: read.at + 7_000 + i,
       operation: i % 2 === 0 ? 'readPayment' : 'listPaymentEvents',
-      method: 'GET',
-      status: 200,
       path: `/v1/payments/x${i % 2 === 0 ? '' : '/events'}`,
     }))
-    await database.write([...refused, ...reads].map(insertNamed))
-    await api.advance(3_000)
-    await api.post(`/v1/payments/${payment_id}/cancel`)
-    await api.get(`/v1/payments/${payment_id}`)
+    const slow = { ...posted, exchange_id: newId(read.began + 3), path: '/v1/slow' }
+    await database.write([...refused, ...reads, slow].map(insertNamed))
+    const refund = { payment_id, room: name, amount: 1, scenario: 'success' } as const
+    const ids = Array.from({ length: 1_100 }, (_, i) => newId(read.at + 5_001 + i / 2))
+    await database.write(ids.map(refund_id => insertRefund({ ...refund, refund_id })))
     const page = await browser.get(path)
-    const steps = stepsOf(page)
-    assert.equal(steps.length, 250)
-    assert.match(page.text, /\(54 more steps\) http/)
-    assert.ok(steps.some(step => /\/x → .*and 999 more like it/.test(step)))
-    assert.ok(steps.some(step => /\/cancel → 204 .*cancelled, P0040/.test(step)))
     assert.ok(page.html.length < 400_000, `${page.html.length}`)
+    const steps = stepsOf(page)
+    assert.ok(steps.some(step => /\/x → .*and 999 more like it/.test(step)))
+    const captured = steps.findIndex(step => step.includes('The capture, when it was due'))
+    assert.match(steps[captured] ?? '', /due card_payment_captured → /)
+    assert.doesNotMatch(steps.slice(0, captured).join(), /more like it/)
+    assert.match(page.text, /card_payment_captured, [A-Z]+: /)
+    assert.match(
+      page.text,
+      /\(1,180 more steps\) http.*Not shown: 1,181 steps between the first 49/,
+    )
     const { html } = await browser.get(`${path}/report.json`)
     assert.ok(html.length < 256 * 1024, `${html.length}`)
     const { exchanges, events, left_out } = JSON.parse(html)
-    assert.deepEqual([exchanges.length + left_out.exchanges, events.length], [2_302, 2])
-    assert.ok(exchanges.length > 150)
+    assert.ok(exchanges.length > 150 && exchanges.length + left_out.exchanges >= 2_326)
+    assert.equal(events.length, 4)
   })
 
   test('a payment with 1,200 refunds has the first and the last of them, and the response to each refund is looked at a few times only', async () => {
@@ -147,45 +153,6 @@ onOneDatabase('The page of a payment with a long history', options, service => {
     assert.ok(looks <= 2_400, `${looks}`)
   })
 
-  test('a long timeline keeps the capture by time and the reads around it, counts every step that it leaves out, and begins with the first steps though one of them was slow', async t => {
-    const { api, name, browser } = await enter(service(), 'govuk-pay')
-    await subscribe(t, api, { at: '/control/webhooks' })
-    const { payment_id } = await paidPayment(api)
-    await api.advance(5_000)
-    const path = `payments/${payment_id}`
-    await api.get(`/v1/${path}`)
-    await browser.get(path)
-    const { database } = service()
-    const filter = { payment_id, operation: 'readPayment' }
-    const [read] = await findExchanges(database, name, filter, ONE)
-    assert.ok(read)
-    const refused = Array.from({ length: 321 }, (_, i) => ({
-      ...read,
-      exchange_id: newId(read.began + 1 + i),
-      operation: 'capturePayment',
-      method: 'POST',
-      path: `/v1/payments/${i}/capture`,
-      // The last one was slow.
-      at: read.at + (i < 320 ? i : 0) + (i > 60 && i < 320 ? 6_000 : 0),
-    }))
-    const refunds = Array.from({ length: 1_100 }, (_, i) => ({
-      refund_id: newId(read.at + 5_001 + i / 2),
-      payment_id,
-      room: name,
-      amount: 1,
-      scenario: 'success' as const,
-    }))
-    await database.write([...refused.map(insertNamed), ...refunds.map(insertRefund)])
-    const page = await browser.get(path)
-    const steps = stepsOf(page)
-    const captured = steps.findIndex(step => step.includes('The capture, when it was due'))
-    assert.match(steps[captured] ?? '', /due card_payment_captured → /)
-    assert.equal(captured, 49)
-    assert.ok(!steps.some(step => step.includes('more like it')))
-    assert.match(page.text, /card_payment_captured, [A-Z]+: /)
-    assert.match(page.text, /Not shown: 1,178 steps between the first 49 and the last 200\./)
-  })
-
   test('of a payment with more messages than are counted the list of payments says so, and looks at no others', async t => {
     const { api, browser } = await enter(service())
     const { webhook } = await subscribe(t, api)
@@ -224,12 +191,11 @@ onOneDatabase('The page of a payment with a long history', options, service => {
     const { api, name, browser } = await enter(service())
     for (let i = 0; i < 2; i++)
       await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
-    const payment = await paidPayment(api, { reference: 'R-long' })
+    const { payment_id } = await paidPayment(api, { reference: 'R-long' })
     for (let i = 0; i < 20; i++) {
       await api.advance(1_000)
-      await api.post(`/v1/payments/${payment.payment_id}/capture`)
+      await api.post(`/v1/payments/${payment_id}/capture`)
     }
-    const { payment_id } = payment
     await browser.get(`payments/${payment_id}`)
     const { database } = service()
     const [out] = await findExchanges(database, name, { payment_id, kinds: ['out'] }, ONE)

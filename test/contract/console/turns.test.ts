@@ -50,15 +50,12 @@ test('of an account and its test accounts two read at once, others wait without 
   ])
   const connection = new EventEmitter()
   const other = read('stranger', connection)
-  assert.deepEqual(begun, ['greedy', 'greedy', 'stranger'])
-  assert.equal(resting, RECORD_READERS + 1)
+  assert.deepEqual([begun, resting], [['greedy', 'greedy', 'stranger'], RECORD_READERS + 1])
   leave(socket)
   await assert.rejects(all.pop() ?? other, { status: 400 })
   end()
   await Promise.all([...all, other])
-  assert.equal(begun.length, 3)
-  assert.equal(resting, 0)
-  assert.equal(connection.listenerCount('close'), 0)
+  assert.deepEqual([begun.length, resting, connection.listenerCount('close')], [3, 0, 0])
 })
 
 test('where too many wait to read, the account with the most is told so, and another still waits', async () => {
