@@ -102,16 +102,16 @@ export async function signIn(service: Instances, { key = '' }: Pick<Client, 'key
 }
 
 export async function enter(
-  service: Instances & Pick<Service, 'newNamedAccount'>,
+  service: Instances & Pick<Service, 'namedAccount'>,
   behaviour?: Behaviour,
 ) {
-  const { api, name } = await service.newNamedAccount(behaviour)
+  const { api, name } = await service.namedAccount(behaviour)
   return { api, name, browser: await signIn(service, api) }
 }
 
 export const headingOf = ({ elements }: Shown): string => textOf(only(elements, tagged('h1')))
 
-export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
+export const byId = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
 
 /** The target of the first link with this text, from the root of the console; '' without one. */
 export function linkIn({ elements }: Shown, text: string | RegExp): string {

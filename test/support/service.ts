@@ -71,7 +71,7 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
     Object.assign(app.server.server, { headersTimeout: 0, requestTimeout: 0 })
   const baseUrls = instances.map(instance => instance.url)
   let accounts = 0
-  async function newNamedAccount(behaviour?: Behaviour) {
+  async function namedAccount(behaviour?: Behaviour) {
     const name = `account-${++accounts}`
     const { key } = await createKey(first.ports, name, behaviour)
     return { name, api: createClient(baseUrls, key, behaviour) }
@@ -96,8 +96,8 @@ export async function startService(kind: DatabaseKind, options: ServiceOptions =
       },
     },
     newAccount: async (behaviour?: Behaviour): Promise<Client> =>
-      (await newNamedAccount(behaviour)).api,
-    newNamedAccount,
+      (await namedAccount(behaviour)).api,
+    namedAccount,
     anonymous: createClient(baseUrls, undefined),
     async stop() {
       await Promise.all(instances.map(instance => instance.close()))

@@ -72,7 +72,7 @@ export async function history(api: Client, { external_id }: Body): Promise<Body[
 }
 
 /** Delivery status and number of attempts of each message, newest first. */
-export async function endingsOf(api: Client, { webhook }: Subscriber) {
+export async function endsOf(api: Client, { webhook }: Subscriber) {
   const messages = await history(api, webhook)
   return messages.map(({ last_delivery_status, attempts }) => [
     last_delivery_status,

@@ -7,7 +7,7 @@ import { onSharedDatabases, START } from '../../support/service.ts'
 onSharedDatabases('A seal for the console', service => {
   // console/access.test.ts tests seals that open no page: of another purpose, altered, expired or of a revoked key.
   test('a seal is for the account of the request and for a minute, and its link leads to a page or to home', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const { status, body } = await ask(service(), api, 'enter', { to: 'payments/06h3k' })
     const expires = START + 60_000
     assert.deepEqual([status, body.expires], [200, new Date(expires).toISOString()])

@@ -16,7 +16,7 @@ import {
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
-import { elementWith, headingOf, signIn, stepsOf } from '../../support/console.ts'
+import { byId, headingOf, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
 import { judging, judgingReceivers } from '../../support/receivers.ts'
@@ -105,13 +105,13 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     const page = await browser.get(`messages/${id}`)
     const sentence =
       'Your receiver checks a wrong signature: what it computes is made with the key with a newline at its end.'
-    const answer = elementWith(page, 'asked')
+    const answer = byId(page, 'asked')
     assert.ok(answer.text.includes(sentence), answer.text)
     assert.match(answer.text, /nothing before or after it: no quotes, no space, no newline/)
-    const copies = elementWith(page, 'copies').inside.filter(tagged('a'))
+    const copies = byId(page, 'copies').inside.filter(tagged('a'))
     assert.match(copies.at(-1)?.text ?? '', /Asked, with the right signature/)
     assert.match(copies[1]?.text ?? '', /Asked, with the key with a newline at its end/)
-    assert.match(elementWith(page, 'cause').text, /^The receiver answered 401 Unauthorized/)
+    assert.match(byId(page, 'cause').text, /^The receiver answered 401 Unauthorized/)
     const copy = await browser.get(copies[1]?.attributes.href?.replace('../', '') ?? '')
     assert.match(copy.text, /Sent by hand Asked, with the key with a newline/)
     const [message] = (await ask(service(), api, `messages?message_id=${id}`)).body.results
@@ -162,7 +162,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     assert.match(few.sentence, new RegExp(`has another signing key\\. That of \\S+ ${another}`))
     assert.match(few.advice, /^Each webhook has a key of its own.*[\s\S]*\n.*CSRF protection.*$/)
     const page = await (await signIn(service(), api)).get(`messages/${id}`)
-    assert.ok(elementWith(page, 'signing-key').text.includes(signing_key))
+    assert.ok(byId(page, 'signing-key').text.includes(signing_key))
     for (let i = 0; i < 47; i++) await addWebhook(api, `Webhook ${i}`)
     const many = await askAbout(api, id)
     assert.match(many.sentence, /Not tried: \d+ more and the keys of 5 other webhooks \(at most 45/)
@@ -212,7 +212,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     const refused = await run(api, `resend ${id} --damage digit`)
     assert.deepEqual([refused.code, refused.stdout.includes(BOTH)], [3, true], refused.stdout)
     const browser = await signIn(service(), api)
-    assert.match(elementWith(await browser.get(`messages/${id}`), 'cause').text, /says nothing/)
+    assert.match(byId(await browser.get(`messages/${id}`), 'cause').text, /says nothing/)
     isMended = true
     await passSecond(service())
     // No undamaged message was sent since.
@@ -224,7 +224,7 @@ onEveryDatabase('Asking a receiver', { ...receiving, control: true }, service =>
     const proven = await run(api, `resend ${id} --damage digit`)
     assert.deepEqual([proven.code, proven.stdout.includes(MUST)], [0, true])
     const page = await browser.get(`messages/${id}`)
-    assert.equal(elementWith(page, 'answer-to-wrong').text, 'refused, as it must be')
+    assert.equal(byId(page, 'answer-to-wrong').text, 'refused, as it must be')
     isMended = false
     await passSecond(service())
     await send({})

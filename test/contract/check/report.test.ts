@@ -52,7 +52,7 @@ onEveryDatabase('The check of an account', { ...receiving, control: true, env },
   }
 
   const keep = async (t: TestContext) => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     return createKeeper(t, service(), name, api)
   }
 
@@ -97,7 +97,7 @@ onEveryDatabase('The check of an account', { ...receiving, control: true, env },
   })
 
   test('a client that read a recurring payment only while it was open has not learnt its outcome', async t => {
-    const { name, api } = await service().newNamedAccount('govuk-pay')
+    const { name, api } = await service().namedAccount('govuk-pay')
     const keeper = createKeeper(t, service(), name, api)
     const agreement = await activeAgreement(keeper.api)
     const chargeAndRead = async (headers?: Record<string, string>) => {
@@ -194,7 +194,7 @@ onEveryDatabase('The check of an account', { ...receiving, control: true, env },
 
   test('a row that cannot be read counts as not kept, and the rules read the others', async () => {
     for (const damaged of [`'{'`, `'{}'`, `'null'`, 'null']) {
-      const { name, api } = await service().newNamedAccount()
+      const { name, api } = await service().namedAccount()
       await api.createPayment()
       await changeRows(name, damaged)
       await api.createPayment({ amount: 0 })
@@ -205,7 +205,7 @@ onEveryDatabase('The check of an account', { ...receiving, control: true, env },
   })
 
   test('an exchange that another version recorded can break a rule, but never makes one pass', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     await api.createPayment({ amount: 0 })
     await changeRows(name, `replace(facts, '"judged":', '"was":')`)
     const { findings } = await report(api)

@@ -5,10 +5,10 @@ import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { pages } from '../../../src/tools/console/pages.ts'
 import { type Body, sendUnchecked } from '../../support/client.ts'
 import {
+  byId,
   codeOf,
   consoleOf,
   cookieIn,
-  elementWith,
   headingOf,
   linkIn,
   type Shown,
@@ -27,7 +27,7 @@ onEveryDatabase('Entering the console', service => {
   const stranger = () => consoleOf(service())
 
   test('a key with spaces around it signs in, and the session ends by signing out', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const entered = await stranger().post('sign-in', { key: ` ${api.key}\r\n` })
     const attributes = entered.headers.get('set-cookie')?.split('; ').slice(1)
     const path = service().kind === 'sqlite' ? ['Path=/console'] : []
@@ -47,7 +47,7 @@ onEveryDatabase('Entering the console', service => {
     const page = await stranger().get(`enter?${query}`)
     assert.equal(page.headers.get('referrer-policy'), 'same-origin')
     assert.equal(page.headers.get('set-cookie'), null, 'a preview of the link enters nothing')
-    elementWith(page, 'enter')
+    byId(page, 'enter')
     const fields = { code, to: 'payments/06h3k' }
     const entered = await stranger().post('enter', fields)
     assert.deepEqual([entered.status, entered.location], [303, 'payments/06h3k'])
@@ -86,7 +86,7 @@ onEveryDatabase('Entering the console', service => {
   })
 
   test('a revoked key ends its sessions at once, on every instance', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const browser = await signIn(service(), api)
     const code = await codeOf(service(), api)
     const { database, clock } = service()
@@ -173,7 +173,7 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
       const page = await stranger().post('sign-in', { key })
       assert.deepEqual([page.status, page.headers.get('set-cookie')], [401, null])
       const error = 'Error: This key is not known here. Ask whoever runs Farthing for one'
-      assert.equal(elementWith(page, 'key-error').text, error)
+      assert.equal(byId(page, 'key-error').text, error)
       pages.add(page.html)
     }
     assert.equal(pages.size, 1)

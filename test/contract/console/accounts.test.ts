@@ -8,8 +8,8 @@ import { classed, tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { createClient, webPayment } from '../../support/client.ts'
 import {
+  byId,
   consoleOf,
-  elementWith,
   enter,
   headingOf,
   linkIn,
@@ -51,7 +51,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const inner = `${name}-team`
     const used = await browser.post('accounts/make-account', { name: (await made()).name })
     assert.equal(used.status, 400)
-    assert.match(elementWith(used, 'name-error').text, /was used within the last 8 days/)
+    assert.match(byId(used, 'name-error').text, /was used within the last 8 days/)
     await ask(service(), api, 'clock', { advance: 7 * DAY })
     const page = await browser.post('accounts/make-account', { name: inner })
     assert.match(page.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./, 'on the machine’s clock')
@@ -64,7 +64,7 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     assert.equal(linkIn(inside, /^back to/), 'console')
     const own = await signIn(service(), createClient(service().baseUrls, key))
     assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
-    elementWith(await browser.get('accounts'), `end-${inner}`)
+    byId(await browser.get('accounts'), `end-${inner}`)
     const end = async (name: string) => (await browser.post('accounts/end-account', { name })).done
     assert.equal(await end(inner), 'account-ended')
     assert.match((await own.get('payments')).location ?? '', /^sign-in/)
@@ -76,9 +76,9 @@ onEveryDatabase('Accounts in the console', { ...receiving, control: true }, serv
     const make = (inner: string, behaviour: string) =>
       browser.post('accounts/make-account', { name: `${name}-${inner}`, behaviour })
     const refused = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
-    assert.match(elementWith(refused, 'name-error').text, /The name must/)
+    assert.match(byId(refused, 'name-error').text, /The name must/)
     const error = /The behaviour must be one of specification, govuk-pay/
-    assert.match(elementWith(refused, 'behaviour-error').text, error)
+    assert.match(byId(refused, 'behaviour-error').text, error)
     for (const [inner, chosen, behaviour, status] of [
       ['a', '', 'specification', 201],
       ['b', 'govuk-pay', 'govuk-pay', 422],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAgreement, payByAgreement } from '../../support/agreements.ts'
-import { elementWith, enter, headingOf } from '../../support/console.ts'
+import { byId, enter, headingOf } from '../../support/console.ts'
 import { paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -37,8 +37,8 @@ onEveryDatabase('Agreements in the console', service => {
     const { api, browser } = await start()
     const wrong = await browser.post('agreements/new/agree', { reference: ' ' })
     assert.equal(wrong.status, 400)
-    assert.match(elementWith(wrong, 'reference-error').text, /Reference is required/)
-    assert.match(elementWith(wrong, 'description-error').text, /Description is required/)
+    assert.match(byId(wrong, 'reference-error').text, /Reference is required/)
+    assert.match(byId(wrong, 'description-error').text, /Description is required/)
     const fields = { reference: 'CLUB-7', description: 'Rowing' }
     const made = await browser.post('agreements/new/agree', fields)
     assert.deepEqual([made.status, made.done], [303, 'agreed'])
@@ -49,7 +49,7 @@ onEveryDatabase('Agreements in the console', service => {
     assert.equal((await browser.post(`${path}/set-up`)).done, 'succeeded')
     assert.equal(headingOf(await browser.get(path)), 'CLUB-7 active')
     const refused = await browser.post(`${path}/charge`, { amount: 'x' })
-    assert.match(elementWith(refused, 'amount-error').text, /Enter an amount in pounds/)
+    assert.match(byId(refused, 'amount-error').text, /Enter an amount in pounds/)
     const charged = await browser.post(`${path}/charge`, { amount: '5.25' })
     const { state, amount, authorisation_mode } = (await api.get(`/v1/${charged.location}`)).body
     assert.deepEqual([state.status, amount, authorisation_mode], ['success', 525, 'agreement'])
@@ -60,7 +60,7 @@ onEveryDatabase('Agreements in the console', service => {
   test('an agreement can be cancelled where the API allows it, and is refused in the words of the API', async () => {
     const { api, browser, agree } = await start()
     const id = await agree('CLUB-3')
-    elementWith(await browser.get(`agreements/${id}`), 'cancel')
+    byId(await browser.get(`agreements/${id}`), 'cancel')
     assert.equal((await browser.post(`agreements/${id}/cancel`)).done, 'agreement-cancelled')
     const page = await browser.get(`agreements/${id}`)
     assert.match(page.text, /Date cancelled 20/)

@@ -6,14 +6,7 @@ import type { ToolContext } from '../../../src/tools/context.ts'
 import { sendingAlone } from '../../../src/tools/deliver/resend.ts'
 import { listDeliveries, messagesOfPayment } from '../../../src/tools/lists/webhooks-store.ts'
 import type { Client } from '../../support/client.ts'
-import {
-  type Console,
-  elementWith,
-  enter,
-  linkIn,
-  rowsOf,
-  type Shown,
-} from '../../support/console.ts'
+import { byId, type Console, enter, linkIn, rowsOf, type Shown } from '../../support/console.ts'
 import { holdSends } from '../../support/held-send.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
@@ -41,7 +34,7 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     rowsOf(page).map(([id = '', , end = '']) => [id.slice(-6), /^[a-z]+/.exec(end)?.[0] ?? ''])
   const resent = async ({ get }: Console): Promise<string> => {
     for (;;) {
-      const { text } = elementWith(await get('deliveries'), 'resent')
+      const { text } = byId(await get('deliveries'), 'resent')
       if (!text.includes('Being sent')) return text.trim()
     }
   }
@@ -83,7 +76,7 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     const ids = [await cancelled(api), await cancelled(api), await cancelled(api)]
     await api.delete(`/v1/webhooks/${other.webhook.external_id}`)
     const page = await browser.get('deliveries')
-    assert.equal(elementWith(page, 'send-all').text, 'Send all failed again (3)')
+    assert.equal(byId(page, 'send-all').text, 'Send all failed again (3)')
     const before = requests.length
     // The second press, at another instance, finds the run of the first.
     const { promise, resolve: release } = Promise.withResolvers<void>()
@@ -121,7 +114,7 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     const sql = `insert into resends (account, claimed_until, body)
                    select account, $2, $3 from payments where payment_id = $1`
     await service().database.write([{ sql, values: [payment_id, at + 10_000, body] }])
-    const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()
+    const text = async () => byId(await browser.get('deliveries'), 'resent').text.trim()
     const offersToSend = async () => [
       (await browser.get('deliveries')).html.includes('send-all'),
       (await browser.get('')).html.includes('Send all failed again'),

@@ -6,7 +6,7 @@ import { insertExchange } from '../../../src/tools/record/store.ts'
 import { readTraffic } from '../../../src/tools/record/traffic-store.ts'
 import { classed, tagged } from '../../hosted/document.ts'
 import {
-  elementWith,
+  byId,
   enter,
   headingOf,
   linkIn,
@@ -72,7 +72,7 @@ onEveryDatabase('The home page of the console', { ...receiving, control: true },
       [minute(start), '5', '1', '0'],
     ])
     assert.equal(rows.length, 15)
-    const title = elementWith(page, 'bars-title')
+    const title = byId(page, 'bars-title')
     assert.match(textOf(title), /^Requests a minute from \d\d:\d\d to \d\d:\d\d UTC: 6 requests/)
     service().clock.advance(15 * 60_000)
     assert.match((await browser.get('')).text, /0 requests to \/v1/)
@@ -137,7 +137,7 @@ onEveryDatabase('The home page of the console', { ...receiving, control: true },
       const told = `^2 messages to Feed failed${i < 2 ? ' so far' : ''}, the newest at .*: 401 .*$`
       assert.match(attentionIn(home).join('\n'), new RegExp(told), `${hours}`)
       const page = await browser.get(linkIn(home, 'Feed'))
-      elementWith(await browser.get(linkIn(page, 'card_payment_failed')), 'ask-receiver')
+      byId(await browser.get(linkIn(page, 'card_payment_failed')), 'ask-receiver')
     }
     await api.advance(7_200_000)
     assert.deepEqual(attentionIn(await browser.get('')), [])
@@ -156,7 +156,7 @@ onEveryDatabase('The home page of the console', { ...receiving, control: true },
     }
     const told = 'In the last 15 minutes 2 requests had no key or one that is not known here.'
     for (const path of ['', '', 'requests', 'requests?show=refused'])
-      assert.equal(textOf(elementWith(await browser.get(path), 'refused-keys')), told)
+      assert.equal(textOf(byId(await browser.get(path), 'refused-keys')), told)
     service().clock.advance(14 * 60_000)
     const [one, other] = [await browser.get(''), await browser.get('')]
     assert.match([one, other].map(({ text }) => text).join(), /15 minutes 1 request had no key/)
@@ -173,7 +173,7 @@ onEveryDatabase('The home page of the console', { ...receiving, control: true },
       each.split(' '),
     ))
       assert.equal(linkIn(page, `${count} ${status}`), `payments?status=${status}`)
-    elementWith(page, 'make-payment')
+    byId(page, 'make-payment')
   })
 })
 

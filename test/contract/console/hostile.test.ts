@@ -8,7 +8,7 @@ import { findExchanges } from '../../../src/tools/record/store.ts'
 import { HOSTILE, percentEncoded } from '../../faults/hostile-values.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
-import { consoleOf, elementWith, enter, rowsOf, type Shown, signIn } from '../../support/console.ts'
+import { byId, consoleOf, enter, rowsOf, type Shown, signIn } from '../../support/console.ts'
 import { addressesOf } from '../../support/console-pages.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { cancelledPayment, read } from '../../support/journeys.ts'
@@ -102,7 +102,7 @@ onEveryDatabase('The console', { ...receiving, control: true }, service => {
     assertHarmless(await browser.get(`requests?${requests}`), 'an unknown operation')
     const list = await browser.get(`payments?${new URLSearchParams({ q: script, status: script })}`)
     assertHarmless(list, 'the filter')
-    assert.equal(elementWith(list, 'q').attributes.value, script)
+    assert.equal(byId(list, 'q').attributes.value, script)
   })
 
   test('shows the answers of receivers that are long, deep, broken or compressed', async t => {

@@ -4,7 +4,7 @@ import { classed, type Found, only, withId } from '../../hosted/document.ts'
 import { hex } from '../../support/checking-receivers.ts'
 import type { Body } from '../../support/client.ts'
 import {
-  elementWith,
+  byId,
   enter,
   headingOf,
   linkIn,
@@ -23,7 +23,7 @@ import { holdAttempts } from '../../support/time.ts'
 const MOMENT = 137
 const DAY = 24 * 60 * 60 * 1000
 
-const causeIn = (page: Shown): string => elementWith(page, 'cause').text
+const causeIn = (page: Shown): string => byId(page, 'cause').text
 
 onEveryDatabase('The pages of webhooks and messages', receiving, service => {
   /** An account with something on every page. */
@@ -45,7 +45,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
     assert.equal(linkIn(list, 'Archive'), `webhooks/${archive.external_id}`)
     const page = await browser.get(`webhooks/${archive.external_id}`)
     assert.equal(headingOf(page), 'Archive')
-    const secret = elementWith(page, 'signing-key')
+    const secret = byId(page, 'signing-key')
     assert.equal(secret.attributes.open, undefined)
     assert.ok(secret.text.includes(archive.signing_key))
     assert.equal(rowsOf(page).length, 2)
@@ -134,7 +134,7 @@ onEveryDatabase('The pages of webhooks and messages', receiving, service => {
     const again = /^Sent again at \d\d:\d\d: 200 OK\. The delivery succeeded\.$/
     assert.match(causeIn(await send(accepting)), again)
     const accepted = await send(accepting, { damage: 'digit' })
-    const { inside } = elementWith(accepted, 'answer-to-wrong')
+    const { inside } = byId(accepted, 'answer-to-wrong')
     assert.ok(inside.some(classed('govuk-tag--red')))
     const said =
       /Damaged: one digit of the signature changed.*: 200 OK\. Your receiver accepted a message whose signature is wrong\. Before you/

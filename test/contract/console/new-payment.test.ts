@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classed, tagged } from '../../hosted/document.ts'
-import { consoleOf, elementWith, enter, headingOf, stepsOf } from '../../support/console.ts'
+import { byId, consoleOf, enter, headingOf, stepsOf } from '../../support/console.ts'
 import { read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -74,14 +74,13 @@ onSharedDatabases('Making a payment in the console', service => {
       const fields = { ...right, ...more, [field]: typed }
       const page = await browser.post('payments/new/create', fields)
       assert.equal(page.status, 400, page.text)
-      assert.match(elementWith(page, `${field}-error`).text.replace('Error: ', ''), message)
-      if (field !== 'cardholder_name')
-        assert.equal(elementWith(page, field).attributes.value, typed)
+      assert.match(byId(page, `${field}-error`).text.replace('Error: ', ''), message)
+      if (field !== 'cardholder_name') assert.equal(byId(page, field).attributes.value, typed)
     }
     const typed = { amount: '-', reference: '', description: '', return_url: 'no' }
     const all = { ...typed, postcode: 'x'.repeat(26) }
     const page = await browser.post('payments/new/create', { ...right, ...all })
-    for (const field of Object.keys(all)) elementWith(page, `${field}-error`)
+    for (const field of Object.keys(all)) byId(page, `${field}-error`)
     const summary = page.elements.find(classed('govuk-error-summary__list'))
     assert.deepEqual(
       summary?.inside.filter(tagged('a')).map(({ attributes }) => attributes.href),

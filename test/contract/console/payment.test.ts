@@ -6,7 +6,7 @@ import { HOUR } from '../../../src/core/time.ts'
 import { actions } from '../../../src/tools/record/action.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { type Console, elementWith, enter, headingOf, stepsOf } from '../../support/console.ts'
+import { byId, type Console, enter, headingOf, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
@@ -79,7 +79,7 @@ onEveryDatabase('The page of a payment in the console', options, service => {
       assert.deepEqual([acted.status, acted.location, acted.done], [303, address, done])
       const page = await browser.get(acted.location ?? '')
       assert.equal(headingOf(page), `Payment of £46.50 ${status}`)
-      elementWith(page, 'govuk-notification-banner-title')
+      byId(page, 'govuk-notification-banner-title')
       assert.equal(page.html.includes('govuk-notification-banner--success'), scenario === 'success')
       const [, step = ''] = stepsOf(page)
       for (const part of [`the outcome was chosen, ${scenario}`, states, 'delivered 1 attempt'])
@@ -177,14 +177,14 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     for (const amount of ['', '0', '46.51', '1.505']) {
       const refused = await post(delayed, 'refund', { amount })
       assert.equal(refused.status, 400, amount)
-      const error = elementWith(refused, 'amount-error').text
+      const error = byId(refused, 'amount-error').text
       assert.equal(error, 'Error: Enter an amount in pounds from £0.01 to £46.50')
-      assert.equal(elementWith(refused, 'amount').attributes.value, amount)
+      assert.equal(byId(refused, 'amount').attributes.value, amount)
     }
     service().clock.advance(8)
     assert.equal(await act(delayed, 'refund', { amount: ' £6.50 ' }), 'refunded')
     const page = await shown(browser, delayed)
-    assert.equal(elementWith(page, 'amount').attributes.value, '40.00')
+    assert.equal(byId(page, 'amount').attributes.value, '40.00')
     // The action of a person is not recorded by an instance.
     if (service().kind === 'sqlite') assert.doesNotMatch(page.text, /Several instances/)
     assert.match(stepsOf(page).at(-1) ?? '', /In the console: a refund was made refund of £6\.50/)

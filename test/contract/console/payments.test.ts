@@ -4,7 +4,7 @@ import { newAccount } from '../../../src/core/account.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { insertPayment } from '../../../src/pay/payments/store.ts'
 import { findPayments } from '../../../src/tools/lists/find-payments-store.ts'
-import { columnOf, elementWith, enter, linkIn, rowsOf, signIn } from '../../support/console.ts'
+import { byId, columnOf, enter, linkIn, rowsOf, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
@@ -102,7 +102,7 @@ onEveryDatabase('The list of payments in the console', { ...receiving, control: 
   })
 
   test('a search by metadata reads 500 bodies at a time, in either order, until it has what it looks for', async () => {
-    const { name: room } = await service().newNamedAccount()
+    const { name: room } = await service().namedAccount()
     const now = service().clock.now()
     const newId = createNewId()
     const payments = Array.from({ length: 1_100 }, (_, i) => {
@@ -160,8 +160,8 @@ onEveryDatabase('The list of payments in the console', { ...receiving, control: 
       'Error: Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
     for (const wrong of ['tomorrow', '31/02/2026', '2026-02-30', '25:00', '2026-13-01 08:20']) {
       const page = await browser.get(`payments?from=${wrong}&to=08:20`)
-      assert.deepEqual([page.status, elementWith(page, 'from-error').text], [400, error], wrong)
-      assert.equal(elementWith(page, 'from').attributes.value, wrong)
+      assert.deepEqual([page.status, byId(page, 'from-error').text], [400, error], wrong)
+      assert.equal(byId(page, 'from').attributes.value, wrong)
     }
   })
 

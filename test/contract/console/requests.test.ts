@@ -8,7 +8,7 @@ import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { elementWith, enter, headingOf, linkIn, rowsOf, type Shown } from '../../support/console.ts'
+import { byId, enter, headingOf, linkIn, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 
@@ -88,7 +88,7 @@ onEveryDatabase('The pages of requests', service => {
     ] as const)
       assert.deepEqual(await find(query), requests.toSorted(), JSON.stringify(query))
     const long = await browser.get(`requests?from=${'1'.repeat(14_000)}`)
-    assert.match(elementWith(long, 'from-error').text, /Enter at most 1,000 characters/)
+    assert.match(byId(long, 'from-error').text, /Enter at most 1,000 characters/)
     for (const { attributes } of long.elements)
       assert.ok((attributes.href ?? '').length < 1_200, 'each row has a link with the filters')
     service().clock.advance(5 * 60_000 + 1)
@@ -195,7 +195,7 @@ onOneDatabase('What a page of requests says', service => {
       .filter(Boolean)
     const { browser } = await enter(service())
     const page = await browser.get('requests?show=refused&code=P0102')
-    const select = elementWith(page, 'operation')
+    const select = byId(page, 'operation')
     const offered = select.inside.filter(tagged('option')).map(({ attributes }) => attributes.value)
     assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
     const code = page.elements.find(({ attributes }) => attributes.name === 'code')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY } from '../../../src/core/time.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
+import { byId, enter, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
 import { read } from '../../support/journeys.ts'
@@ -53,7 +53,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     ] as const) {
       const refused = await plan({ ...fields })
       assert.equal(refused.status, 400, refused.text)
-      assert.match(elementWith(refused, `${field}-error`).text, error)
+      assert.match(byId(refused, `${field}-error`).text, error)
     }
     const { location, done } = await plan({ scenario: 'declined', reference: 'R-planned' })
     assert.deepEqual([location, done], ['accounts', 'planned'])
@@ -94,7 +94,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     assert.equal((await read(api, { payment_id })).state.code, 'P0020', 'it has expired')
     for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
       const refused = await browser.post('accounts/clock', { to })
-      assert.match(elementWith(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
+      assert.match(byId(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
     }
     await browser.post('accounts/clock', { to: '2026-12-01 08:20' })
     assert.match((await clock()).now, /^2026-12-01T08:20:/)
@@ -110,7 +110,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     const make = (scenario: string, more = {}) =>
       browser.post('payments/new/create', { ...form, scenario, ...more })
     const refused = await make('cancel', { mode: 'moto_api' })
-    assert.match(elementWith(refused, 'scenario-error').text, /How it ends must be one of success/)
+    assert.match(byId(refused, 'scenario-error').text, /How it ends must be one of success/)
     for (const [scenario, mode, done, text] of [
       ['declined', 'moto_api', 'chosen-without-page', 'declined'],
       ['capture-held', 'web', 'chosen', 'paid, and its capture waits'],
@@ -133,7 +133,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     await ask(service(), api, 'plans', { on: 'refundPayment', refund: 'held' })
     const built = { scenario: 'success', capture: true }
     const path = `payments/${(await ask(service(), api, 'payments', built)).body.payment_id}`
-    const select = elementWith(await browser.get(path), 'scenario')
+    const select = byId(await browser.get(path), 'scenario')
     const ends = select.inside.flatMap(({ attributes }) => attributes.value ?? [])
     assert.deepEqual(ends, ['', 'refund-error', 'refund-held'])
     for (const [i, scenario] of [...ends, 'refund-changed', 'declined'].entries())
@@ -167,13 +167,13 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     const rows = rowsOf(page, 'Situations of production')
     const bare = rows.filter(([, , how = '']) => /^(?:curl|farthing)/.test(how))
     assert.deepEqual(bare, [])
-    assert.equal(elementWith(page, 'a-card-is-declined').text, 'Plan it')
+    assert.equal(byId(page, 'a-card-is-declined').text, 'Plan it')
     const make = (situation: string) => browser.post('check/make', { situation })
     const { location, done } = await make('A card is declined')
     assert.deepEqual([location, done], ['check', 'planned'])
     const { results } = (await ask(service(), api, 'plans')).body
     assert.deepEqual([results[0].scenario, results.length], ['declined', 1])
-    const leadsTo = (id: string) => elementWith(page, id).attributes.href
+    const leadsTo = (id: string) => byId(page, id).attributes.href
     const expires = 'the-user-abandons-the-payment-and-it-expires'
     assert.equal(leadsTo(expires), '../console/accounts#name')
     assert.equal(leadsTo('a-message-comes-twice'), 'webhooks')

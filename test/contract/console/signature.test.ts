@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { only, tagged, withId } from '../../hosted/document.ts'
 import { hex } from '../../support/checking-receivers.ts'
-import { type Console, elementWith, enter, type Shown, textOf } from '../../support/console.ts'
+import { byId, type Console, enter, type Shown, textOf } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
@@ -22,7 +22,7 @@ function compare(
   return browser.post('signature', form)
 }
 
-const resultOf = (page: Shown): string => textOf(elementWith(page, 'result'))
+const resultOf = (page: Shown): string => textOf(byId(page, 'result'))
 
 onEveryDatabase('The signature workbench', receiving, service => {
   test('offers the newest messages, and compares with the one that was picked what is entered', async t => {
@@ -33,7 +33,7 @@ onEveryDatabase('The signature workbench', receiving, service => {
     const { failed, delivered, archive, ledger } = shelf
     const [{ webhook_message_id: message, body }] = failed
     const page = await browser.get(`signature?message=${message}`)
-    const options = elementWith(page, 'message').inside.filter(tagged('option'))
+    const options = byId(page, 'message').inside.filter(tagged('option'))
     assert.ok(options.length > failed.length + delivered.length)
     const picked = only(options, ({ attributes }) => attributes.selected === '')
     assert.equal(picked.attributes.value, message)
@@ -104,7 +104,7 @@ onOneDatabase('What the signature workbench takes and says', service => {
     ] as const) {
       const page = await compare(browser, fields, file)
       assert.equal(page.status, 400)
-      const { text } = elementWith(page, `${field}-error`)
+      const { text } = byId(page, `${field}-error`)
       if (field === 'file') assert.match(text, /has 65,537 bytes: at most 65,536 are compared/)
       assert.equal(page.elements.filter(withId('result')).length, 0, 'no verdict')
       assert.ok(!page.html.includes(good.key), field)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classed, only, tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { elementWith, enter, type Shown, stepsOf } from '../../support/console.ts'
+import { byId, enter, type Shown, stepsOf } from '../../support/console.ts'
 import { type Behaviour, startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, received, receiving, subscribe } from '../../support/subscriber.ts'
@@ -47,8 +47,8 @@ onEveryDatabase('Webhooks made, tested and deactivated in the console', receivin
       ['https://localhost/', [], 'subscriptions'],
     ] as const) {
       const page = await browser.post('webhooks/new/register', form({ callback_url }, events))
-      elementWith(page, `${field}-error`)
-      assert.equal(elementWith(page, 'callback_url').attributes.value, callback_url)
+      byId(page, `${field}-error`)
+      assert.equal(byId(page, 'callback_url').attributes.value, callback_url)
       assert.deepEqual(ticked(page), events)
     }
     assert.deepEqual(await listed(api), [])
@@ -59,7 +59,7 @@ onEveryDatabase('Webhooks made, tested and deactivated in the console', receivin
     const ours = await subscribe(t, api)
     const other = await subscribe(t, api)
     const path = `webhooks/${ours.webhook.external_id}`
-    const { inside } = elementWith(await browser.get(path), 'event_type')
+    const { inside } = byId(await browser.get(path), 'event_type')
     assert.equal(inside.map(({ text }) => text).join(), ALL.join())
     const ended: Record<string, string> = {
       card_payment_failed: 'failed',
@@ -96,7 +96,7 @@ onEveryDatabase('Webhooks made, tested and deactivated in the console', receivin
     const { api, browser } = await enter(service())
     const { webhook, requests } = await subscribe(t, api)
     const path = `webhooks/${webhook.external_id}`
-    elementWith(await browser.get(path), 'deactivate')
+    byId(await browser.get(path), 'deactivate')
     for (const _ of [1, 2])
       assert.equal((await browser.post(`${path}/deactivate`)).done, 'deactivated')
     const page = await browser.get(path)
@@ -131,6 +131,6 @@ onEveryDatabase('Webhooks made, tested and deactivated in the console', receivin
     const links = inside.flatMap(({ attributes }) => attributes.href ?? [])
     assert.equal(links.join(), failed.map(id => `../${id}`).join())
     const recent = /2 of 4 delivered \(50 %\)\. The slowest response took [\d,]+ ms\./
-    assert.match(elementWith(page, 'recent').text, recent)
+    assert.match(byId(page, 'recent').text, recent)
   })
 })

@@ -74,7 +74,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
   })
 
   test('a follower sees a request that another instance committed late, and a wait is not answered without a new one', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const newId = createNewId()
     const write = (at: number, path: string) =>
       service().database.write([insertKept(name, at, { path })(newId(at))])
@@ -124,7 +124,7 @@ onEveryDatabase('A list of control with a cursor', receiving, service => {
   })
 
   test('messages are read in steps, whichever webhook has them, and a filter finds the only one among thousands', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const { database } = service()
     const hooks: string[] = []
     for (const hook of ['busy', 'other', 'idle']) {

@@ -32,7 +32,7 @@ onSharedDatabases('What control keeps apart', { control: true }, service => {
   const control = asking(service)
 
   test('an account has 10,000 test accounts at a time: one more is 422 until one has ended', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const last = await testAccount(service(), api)
     const { expires } = (await control(api, 'accounts')).body.results[0]
     await service().database.write([

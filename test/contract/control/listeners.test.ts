@@ -166,7 +166,7 @@ onEveryDatabase('A listener', { control: true }, service => {
   })
 
   test('a listener whose key is revoked is refused within a second', async () => {
-    const { api, name } = await service().newNamedAccount()
+    const { api, name } = await service().namedAccount()
     const { next } = await listening(service(), api)
     const look = next()
     const keys = await listKeys(service().database)

@@ -21,7 +21,7 @@ onEveryDatabase('Plans that send messages later', { control: true, send }, servi
   const { control, plan, counts } = planning(service)
 
   async function hooked(behaviour: (typeof behaviours)[number] = 'govuk-pay') {
-    const { api, name } = await service().newNamedAccount(behaviour)
+    const { api, name } = await service().namedAccount(behaviour)
     await control(api, 'webhooks', { callback_url: 'https://hooks.example.org/' })
     sent = []
     return { api, name }

@@ -22,7 +22,7 @@ const MINUTE = 60_000
 onSharedDatabases('Resets', { control: true, receives: true }, service => {
   const control = asking(service)
   const newAccount = async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const child = await testAccount(service(), api)
     return { ...child, room: testAccountName(name, child.account), parent: api }
   }

@@ -176,7 +176,7 @@ onSharedDatabases('Without FARTHING_CONTROL', service => {
       return lines.map(line => JSON.parse(line).msg)
     }
     assert.deepEqual(await warnings(), [])
-    const { name } = await service().newNamedAccount()
+    const { name } = await service().namedAccount()
     const moved = { sql: 'update accounts set frozen_at = 1 where name = $1', values: [name] }
     await database.write([moved])
     // The service is shared, and its other tests start without a warning.

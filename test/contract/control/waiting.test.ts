@@ -41,7 +41,7 @@ onSharedDatabases('Requests that wait', { control: true }, service => {
   test('waits that have found nothing share one read', async t => {
     holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
     const { database, baseUrl } = service()
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     let [shared, own] = [0, 0]
     mockQueries(t, database, (query, values) => {
       // The shared query has the accounts of all waits after the times since which something may be new.

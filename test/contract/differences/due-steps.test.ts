@@ -47,7 +47,7 @@ onEveryDatabase(
     }
 
     test('a clock that moves over many steps takes all of them before it answers, in their order, each at its own time, also if their messages find no space at first', async t => {
-      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const { name, api } = await service().namedAccount('govuk-pay')
       const agreement = await activeAgreement(api)
       await api.advance(MINUTE)
       await subscribed(api)
@@ -83,7 +83,7 @@ onEveryDatabase(
     })
 
     test('of many that meet a step at once, on two instances, one takes it, and its message is the only one', async () => {
-      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const { name, api } = await service().namedAccount('govuk-pay')
       await subscribed(api)
       const payments = await Promise.all([0, 1, 2].map(() => paidPayment(api)))
       // The machine's clock moves, so nobody is told that something fell due.
@@ -102,7 +102,7 @@ onEveryDatabase(
     })
 
     test('a clock that moves to a time at which the payments are gone takes their steps, also if they fall in one batch', async () => {
-      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const { name, api } = await service().namedAccount('govuk-pay')
       const agreement = await activeAgreement(api)
       await ask(service(), api, 'clock', { freeze: true })
       await api.advance(MINUTE)
@@ -115,8 +115,8 @@ onEveryDatabase(
 
     test('a clock that stands still makes nothing due, and the background takes what no request meets', async t => {
       const [frozen, running] = await Promise.all([
-        service().newNamedAccount('govuk-pay'),
-        service().newNamedAccount('govuk-pay'),
+        service().namedAccount('govuk-pay'),
+        service().namedAccount('govuk-pay'),
       ])
       await ask(service(), frozen.api, 'clock', { freeze: true })
       await frozen.api.createPayment()
@@ -141,7 +141,7 @@ onEveryDatabase(
     })
 
     test('steps that an account left behind at its resets, or that fail, do not hold up those of others', async t => {
-      const { api, name } = await service().newNamedAccount('govuk-pay')
+      const { api, name } = await service().namedAccount('govuk-pay')
       const account = async (name: string) => {
         const { body } = await ask(service(), api, 'accounts', { name, behaviour: 'govuk-pay' })
         return createClient(service().baseUrls, body.key, 'govuk-pay')
@@ -186,7 +186,7 @@ onEveryDatabase(
     ] as const)
       test(`a search ends although its account ${happens} meanwhile, and steps of before would be due by now`, async t => {
         const { database, clock, baseUrls } = service()
-        const { api, name } = await service().newNamedAccount('govuk-pay')
+        const { api, name } = await service().namedAccount('govuk-pay')
         await api.createPayment()
         clock.advance(1)
         await api.createPayment()
@@ -207,7 +207,7 @@ onEveryDatabase(
       })
 
     test('an account that behaves as the specification asks for nothing that is due', async t => {
-      const { name, api } = await service().newNamedAccount()
+      const { name, api } = await service().namedAccount()
       const payment = await paidPayment(api)
       assert.equal(await owed(name), 0)
       let asked = 0

@@ -70,7 +70,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
     const mark = Buffer.byteLength('…')
     // Quotes and control characters are longer in JSON, so the second row is cut again.
     for (const [letter, body] of [['é ', ''] as const, ['"', '\u0001'] as const]) {
-      const { name, api } = await service().newNamedAccount()
+      const { name, api } = await service().namedAccount()
       const sent = await sentByHand(t, api, name, response => {
         for (let i = 0; i < 20; i++) response.setHeader(`Long-${i}`, letter.repeat(1_200))
         response.end(body.repeat(RECORDED_BODY_BYTES))
@@ -89,7 +89,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
   })
 
   test('a path and a query have 2 KB each', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     await api.get(`/v1/payments/${'p'.repeat(5_000)}?a=${'q'.repeat(5_000)}`)
     const [found] = await recorded(service(), name)
     const most = ADDRESS_PART_BYTES + Buffer.byteLength('…')
@@ -98,7 +98,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
   })
 
   test('what a receiver and a client call a secret is masked, by the name of a header, in JSON, a form, a query and an address within them', async t => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const secret = (i: number) => `hidden${i}`
     const sent = await sentByHand(t, api, name, response => {
       response.setHeader('Set-Cookie', `a=${secret(1)}`)
@@ -127,7 +127,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
   })
 
   test('a message that is sent by hand is recorded within the limits, and its sender gets the answer in any case', async t => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const sent = await sentByHand(t, api, name, response => {
       response.statusCode = 400
       response.end('refused')
@@ -148,7 +148,7 @@ onOneDatabase('What is kept of an exchange', { ...receiving, control: true }, se
 onEveryDatabase('The bytes of the record', { env: { FARTHING_RECORD_MAX: '33' } }, service => {
   test('all accounts have FARTHING_RECORD_MAX, and one has 32 MB: the oldest rows go first', async () => {
     const { database, apps, clock } = service()
-    const [one, other] = [await service().newNamedAccount(), await service().newNamedAccount()]
+    const [one, other] = [await service().namedAccount(), await service().namedAccount()]
     async function request(api: Client, path: string): Promise<void> {
       clock.advance(1_000)
       await api.get(path)
@@ -200,7 +200,7 @@ for (const kind of databaseKinds)
     const service = await startService(kind)
     t.after(() => service.stop())
     const { database } = service
-    const { api, name } = await service.newNamedAccount()
+    const { api, name } = await service.namedAccount()
     for (const total of [50, 100]) {
       if (kind === 'sqlite')
         await database.write([{ sql: 'pragma max_page_count = 1000000', values: [] }])
@@ -227,7 +227,7 @@ test('The record writes nothing while the volume of an SQLite file has less than
   })
   t.after(() => service.stop())
   const { database } = service
-  const { api, name } = await service.newNamedAccount()
+  const { api, name } = await service.namedAccount()
   await fill(database, name, 20_000_000, START)
   room = RECORD_LEAVES_BYTES - 1_000_000
   await api.get('/v1/refunds')
@@ -241,7 +241,7 @@ test('The record writes nothing while the volume of an SQLite file has less than
 
 onSharedDatabases('A list of control', { control: true }, service => {
   test('a page ends at 1 MB, and the cursors lead to the rest in both directions', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     await api.get('/v1/agreements')
     const list = async (query: string): Promise<Body> =>
       (await ask(service(), api, `requests?${query}`)).body

@@ -44,7 +44,7 @@ async function kept(service: Service, room: string): Promise<string[]> {
 
 onEveryDatabase('The record', { control: true }, service => {
   test('The record is kept for 24 hours, to the millisecond', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     await api.get('/v1/agreements')
     await flush(service())
     service().clock.advance(1)
@@ -55,7 +55,7 @@ onEveryDatabase('The record', { control: true }, service => {
   })
 
   test('The record of a payment is deleted with the payment', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const { payment_id } = await api.createPayment()
     await flush(service())
     service().clock.advance(7 * DAY - 1)
@@ -67,7 +67,7 @@ onEveryDatabase('The record', { control: true }, service => {
   })
 
   test('The record has the payments of an account whose clock is far behind', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const { database } = service()
     const account = await accountOfName(database, name)
     assert.ok(account)
@@ -77,7 +77,7 @@ onEveryDatabase('The record', { control: true }, service => {
   })
 
   test('The record has the newest 10,000 exchanges of an account, and 1,000 of a test account', async () => {
-    const { name, api: parent } = await service().newNamedAccount()
+    const { name, api: parent } = await service().namedAccount()
     const { account, api: child } = await testAccount(service(), parent)
     const { database, kind, time } = service()
     const accounts = [
@@ -98,7 +98,7 @@ onEveryDatabase('The record', { control: true }, service => {
   })
 
   test('The record of a body that is not UTF-8 has all of its bytes, also if it ends within a character', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const bodies = ['"\xe2', '\xff', '"\xff"'].map(text => Buffer.from(text, 'latin1'))
     for (const body of bodies) {
       service().clock.advance(1)
@@ -110,7 +110,7 @@ onEveryDatabase('The record', { control: true }, service => {
   })
 
   test('While the record cannot be written, lost exchanges are counted and nothing else is affected, and it continues later', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const rename = (from: string, to: string) =>
       service().database.write([{ sql: `alter table ${from} rename to ${to}`, values: [] }])
     await rename('exchanges', 'exchanges_away')
@@ -148,7 +148,7 @@ test('While the record cannot be written it has 8 MB of rows in memory, whatever
     ports: ({ database }) => ({ database: { ...database, freeBytes } }),
   })
   t.after(() => service.stop())
-  const { api, name } = await service.newNamedAccount()
+  const { api, name } = await service.namedAccount()
   const [app] = service.apps
   gate.close()
   await api.createPayment()

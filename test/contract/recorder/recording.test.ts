@@ -30,7 +30,7 @@ function remembering(api: Client) {
 onEveryDatabase('The recorder', receiving, service => {
   /** Time passes with each request, so the requests have an order. */
   const newAccount = async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     return { name, api: ticking(api, service()) }
   }
 
@@ -93,7 +93,7 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('The record names for every event and every message the one request that caused it', async t => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const { webhook } = await subscribe(t, api)
     const made = [
       await payOnPages(api, await api.createPayment()),
@@ -124,7 +124,7 @@ onEveryDatabase('The recorder', receiving, service => {
   })
 
   test('The record of an attempt has the request and the response of the receiver', async t => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const answer = 'é'.repeat(10_000)
     const subscriber = await subscribe(t, api, {
       behaviour: {
@@ -249,7 +249,7 @@ test('Exchanges beyond the limits are counted, and refusals are recorded during 
   // The clock moves by a millisecond only, so that no bucket is filled up again.
   const service = await startService('sqlite')
   t.after(() => service.stop())
-  const { name, api } = await service.newNamedAccount()
+  const { name, api } = await service.namedAccount()
   for (let i = 0; i < 42; i++) {
     const path = `/v1/agreements${i === 41 ? '/unknown' : ''}`
     const getAtOnce = () => Promise.all(Array.from({ length: 25 }, () => api.get(path)))

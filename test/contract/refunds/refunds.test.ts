@@ -21,7 +21,7 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 // contract/pages, retention/gone, described-requests and domain/search-page test a search of refunds.
 onSharedDatabases('Refunds', { control: true }, service => {
   test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first and the last 500', async () => {
-    const { name, api } = await service().newNamedAccount()
+    const { name, api } = await service().namedAccount()
     const { payment_id } = await paidPayment(api)
     const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
     const made = { payment_id, room: name, amount: 1, scenario: 'success' } as const

@@ -98,7 +98,7 @@ onEveryDatabase('Retention: a clock that may be wrong', service => {
 
   test('Old requests are deleted from the record only after the first hour, too', async () => {
     const { clock, database } = service()
-    const { api } = await service().newNamedAccount()
+    const { api } = await service().namedAccount()
     const exchanges = async () => {
       await Promise.all(service().apps.map(({ recorder }) => recorder?.flush()))
       return (await database.query('select exchange_id from exchanges')).length

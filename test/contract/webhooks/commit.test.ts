@@ -6,7 +6,7 @@ import { assertError } from '../../support/assertions.ts'
 import { type Client, createClient } from '../../support/client.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { endingsOf, gated, history, receiving, subscribe } from '../../support/subscriber.ts'
+import { endsOf, gated, history, receiving, subscribe } from '../../support/subscriber.ts'
 import { mockWrites } from '../../support/watched.ts'
 import { changes, paymentPath } from './payment-changes.ts'
 
@@ -78,10 +78,10 @@ onEveryDatabase('Webhooks: messages and commits', receiving, service => {
     })
     assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
     broken.mock.restore()
-    assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 0]])
+    assert.deepEqual(await endsOf(api, subscriber), [['PENDING', 0]])
     service().clock.advance(CLAIM_MS)
     for (const { deliveries } of service().apps) await deliveries.recover()
-    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+    assert.deepEqual(await endsOf(api, subscriber), [['SUCCESSFUL', 1]])
     const [first, second] = subscriber.requests
     assert.equal(second?.body, first?.body, 'a receiver cannot tell the two requests apart')
   })

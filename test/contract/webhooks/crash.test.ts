@@ -9,7 +9,7 @@ import { type Client, createClient } from '../../support/client.ts'
 import { tempDatabase, tempFolder } from '../../support/folders.ts'
 import { authorise, paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
-import { endingsOf, eventTypesOf, received, subscribe } from '../../support/subscriber.ts'
+import { endsOf, eventTypesOf, received, subscribe } from '../../support/subscriber.ts'
 
 const KEY = 'a-key-for-crash-tests'
 
@@ -56,7 +56,7 @@ test('After kill -9 during a delivery and the end of its claim, the next start s
   assert.equal((await read(api, payment)).state.status, 'success')
   assert.equal((await service.stop()).code, 0)
   api = await service.start()
-  assert.deepEqual(await endingsOf(api, subscriber), Array(2).fill(['SUCCESSFUL', 1]))
+  assert.deepEqual(await endsOf(api, subscriber), Array(2).fill(['SUCCESSFUL', 1]))
   const [cutOff, ...sent] = received(subscriber)
   assert.deepEqual(sent[0], cutOff)
   const types = ['card_payment_succeeded', 'card_payment_captured']

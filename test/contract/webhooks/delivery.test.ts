@@ -4,7 +4,7 @@ import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
 import type { Client } from '../../support/client.ts'
 import { authorise, cancelledPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
-import { answering, endingsOf, gated, received, subscribe } from '../../support/subscriber.ts'
+import { answering, endsOf, gated, received, subscribe } from '../../support/subscriber.ts'
 import { interleaving } from '../../support/watched.ts'
 import { changes, paymentPath } from './payment-changes.ts'
 
@@ -48,7 +48,7 @@ onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
     for (const { deliveries } of service().apps) await deliveries.settled()
     assert.equal((await read(api, payment)).state.status, 'cancelled')
     assert.equal(received(subscriber).length, 2)
-    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+    assert.deepEqual(await endsOf(api, subscriber), [['SUCCESSFUL', 2]])
   })
 
   const held = async (
@@ -69,12 +69,12 @@ onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
 
   test('an attempt under way when its webhook is deleted counts', async t => {
     const { api, subscriber } = await held(t, cancelledPayment, 200)
-    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+    assert.deepEqual(await endsOf(api, subscriber), [['SUCCESSFUL', 1]])
   })
 
   test('a message whose webhook is deleted during its first attempt gets no second attempt and is FAILED', async t => {
     const { api, subscriber } = await held(t, cancelledPayment, 500)
-    assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
+    assert.deepEqual(await endsOf(api, subscriber), [['FAILED', 1]])
     assert.equal(subscriber.requests.length, 1)
   })
 
@@ -82,7 +82,7 @@ onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
     const pay = async (api: Client) =>
       authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
     const { api, subscriber } = await held(t, pay, 200)
-    assert.deepEqual(await endingsOf(api, subscriber), [
+    assert.deepEqual(await endsOf(api, subscriber), [
       ['FAILED', 0],
       ['SUCCESSFUL', 1],
     ])
@@ -96,8 +96,8 @@ onSharedDatabases('Webhooks: delivery', { receives: true }, service => {
     const payment = await api.createPayment()
     beforeWrite(() => api.delete(`/v1/webhooks/${deleted.webhook.external_id}`))
     assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
-    assert.deepEqual(await endingsOf(api, deleted), [])
+    assert.deepEqual(await endsOf(api, deleted), [])
     assert.equal(deleted.connections(), 0)
-    assert.deepEqual(await endingsOf(api, kept), [['SUCCESSFUL', 1]])
+    assert.deepEqual(await endsOf(api, kept), [['SUCCESSFUL', 1]])
   })
 })

@@ -4,7 +4,7 @@ import type { Answer } from '../../support/client.ts'
 import { authorise, cancelledPayment, newPayment, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases } from '../../support/service.ts'
-import { endingsOf, subscribe } from '../../support/subscriber.ts'
+import { endsOf, subscribe } from '../../support/subscriber.ts'
 import { paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
@@ -35,7 +35,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
           const took = await seconds(api.post(`${paymentPath(payment)}/cancel`))
           assert.ok(took >= 3.9 && took < ONE_AFTER_ANOTHER, `${took} s`)
           for (const subscriber of hanging)
-            assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 2]])
+            assert.deepEqual(await endsOf(api, subscriber), [['FAILED', 2]])
         })
 
         test('a webhook that does not respond delays a request with two messages by 8 seconds', async t => {

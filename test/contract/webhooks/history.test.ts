@@ -3,14 +3,7 @@ import { test } from 'node:test'
 import type { Body } from '../../support/client.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
-import {
-  answering,
-  endingsOf,
-  gated,
-  history,
-  received,
-  subscribe,
-} from '../../support/subscriber.ts'
+import { answering, endsOf, gated, history, received, subscribe } from '../../support/subscriber.ts'
 import { paymentPath } from './payment-changes.ts'
 
 // messages.test.ts tests the order, and retention/sweep.test.ts the history after a sweep.
@@ -86,9 +79,9 @@ onSharedDatabases('Webhooks: delivery history', { control: true, receives: true 
     assert.deepEqual(body, received(subscriber)[0])
     first.open()
     await subscriber.next()
-    assert.deepEqual(await endingsOf(api, subscriber), [['PENDING', 1]])
+    assert.deepEqual(await endsOf(api, subscriber), [['PENDING', 1]])
     second.open()
     await answer
-    assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
+    assert.deepEqual(await endsOf(api, subscriber), [['SUCCESSFUL', 2]])
   })
 })

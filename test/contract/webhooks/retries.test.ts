@@ -14,7 +14,7 @@ onEveryDatabase(
   'A message that is sent again in the time of its account',
   { control: true },
   service => {
-    type Owner = Awaited<ReturnType<ReturnType<typeof service>['newNamedAccount']>>
+    type Owner = Awaited<ReturnType<ReturnType<typeof service>['namedAccount']>>
     type Cancelled = {
       owner: Owner
       payment_id: string
@@ -34,7 +34,7 @@ onEveryDatabase(
 
     /** An account with a webhook. The message of its cancelled payment stands in the database, unsent. */
     async function cancelled(made?: Owner): Promise<Cancelled> {
-      const owner = made ?? (await service().newNamedAccount('govuk-pay'))
+      const owner = made ?? (await service().namedAccount('govuk-pay'))
       const { api, name } = owner
       if (!made) await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
       const { payment_id } = await api.createPayment()
