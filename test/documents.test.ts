@@ -115,10 +115,8 @@ test('docs/architecture.md names every folder of src', () => {
   const tree = sectionOf('docs/architecture.md', 'The tree')
   const folders = glob('src/*/*/').map(folder => folder.split('/').at(-1) ?? '')
   assert.ok(folders.length > 15)
-  assert.deepEqual(
-    folders.filter(folder => !tree.includes(`\`${folder}/\``)),
-    [],
-  )
+  const absent = folders.filter(folder => !tree.includes(`\`${folder}/\``))
+  assert.deepEqual(absent, [])
 })
 
 test('docs/testing.md lists each scenario of the picker', () => {
@@ -176,10 +174,8 @@ test('The tables of commands and exit codes in docs/reference.md are those of th
   const commands = listCommands(await loadCommands())
   const section = sectionOf('docs/reference.md', 'Commands')
   const rows = [...section.matchAll(/^\| `farthing ([a-z]+(?: [a-z]+)?).*/gm)]
-  assert.deepEqual(
-    rows.map(([, name]) => name),
-    [...commands.keys(), 'completion'],
-  )
+  const shown = rows.map(([, name]) => name)
+  assert.deepEqual(shown, [...commands.keys(), 'completion'])
   for (const [row, name = ''] of rows) {
     const { options = {}, argument } = commands.get(name) ?? {}
     const { url, key, json, ...own } = options

@@ -87,10 +87,8 @@ describe('A file of src', () => {
   // useFilenamingConvention takes a pattern that names must match, not one that they must not.
   test('is named for its content', () => {
     const empty = /^(utils?|helpers?|common|misc|shared|manager|service|base|index|types)\.ts$/
-    assert.deepEqual(
-      [...sources.keys()].filter(path => empty.test(basename(path))),
-      [],
-    )
+    const nameless = [...sources.keys()].filter(path => empty.test(basename(path)))
+    assert.deepEqual(nameless, [])
   })
 
   test('gives each entry of an object or a list a line of its own instead of a spread of several', () =>
@@ -215,9 +213,7 @@ describe('A test', () => {
     const lost = others
       .filter(([, text]) => /^\s*(test|describe)\(/m.test(text))
       .map(([path]) => path)
-    assert.deepEqual(
-      lost.filter(path => !/^test\/(support|faults|long|browser)\//.test(path)),
-      [],
-    )
+    const unused = lost.filter(path => !/^test\/(support|faults|long|browser)\//.test(path))
+    assert.deepEqual(unused, [])
   })
 })

@@ -104,10 +104,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const { key_id } = JSON.parse(created.stdout)
       const link = await farthing(['open', '--account', 'team a.b'], { FARTHING_API_KEY: '' })
       assert.equal(link.code, 0, link.stderr)
-      assert.match(
-        new URL(link.stdout).searchParams.get('code') ?? '',
-        new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
-      )
+      const codeOfLink = new URL(link.stdout).searchParams.get('code') ?? ''
+      assert.match(codeOfLink, new RegExp(`^team%20a%2Eb\\.${key_id}\\.`))
       assert.equal(new URL(link.stdout).searchParams.get('to'), null)
       assert.equal(await pageOf(['open', 'payments']), 'payments')
       for (const home of [['open', 'home'], ['open']]) assert.equal(await pageOf(home), null)

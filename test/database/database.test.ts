@@ -103,10 +103,8 @@ for (const [kind, newUrl] of Object.entries(kinds))
       for (const read of before) assert.deepEqual(await read, [{ total: 1 }])
       await closed
       const after = await Promise.allSettled([count(), count()])
-      assert.deepEqual(
-        after.map(({ status }) => status),
-        ['rejected', 'rejected'],
-      )
+      const endings = after.map(({ status }) => status)
+      assert.deepEqual(endings, ['rejected', 'rejected'])
     })
 
     test('undoes only the write that fails, not the writes of the same batch', async () => {

@@ -154,9 +154,7 @@ test('the tables count that are in the schema in which Farthing would make its o
   )
   assert.equal(await startProblem(inSchema(url, 'nowhere,farthing,public')), undefined)
   const now: { table_schema: string }[] = await contents()
-  assert.deepEqual(
-    now.filter(({ table_schema }) => table_schema === 'public'),
-    before,
-  )
+  const others = now.filter(({ table_schema }) => table_schema === 'public')
+  assert.deepEqual(others, before)
   assert.ok(now.some(({ table_schema }) => table_schema === 'farthing'))
 })

@@ -39,10 +39,8 @@ test('Calls of one turn, and calls during as many runs as there may be, share th
 test('Items are divided into the sizes of statements, each item once', () => {
   const items = Array.from({ length: 100 }, (_, i) => i)
   const parts = inSizes(items)
-  assert.deepEqual(
-    parts.map(({ length }) => length),
-    [64, 32, 4],
-  )
+  const lengths = parts.map(({ length }) => length)
+  assert.deepEqual(lengths, [64, 32, 4])
   assert.deepEqual(parts.flat(), items)
 })
 

@@ -47,10 +47,8 @@ function slownessOf(expression: Expression): string | undefined {
 test('the regular expressions of src take steps that grow with the length of a text, not with its square', () => {
   const expressions = expressionsOf('src/')
   assert.ok(expressions.length > 250)
-  assert.deepEqual(
-    expressions.map(slownessOf).filter(each => each !== undefined),
-    [],
-  )
+  const slowest = expressions.map(slownessOf).filter(each => each !== undefined)
+  assert.deepEqual(slowest, [])
 })
 
 test('the count of steps finds expressions that take squares, cubes and powers, and no others', () => {
@@ -71,10 +69,8 @@ test('the count of steps finds expressions that take squares, cubes and powers, 
     /^a{0,40}a*b/,
     /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i,
   ]
-  assert.deepEqual(
-    slow.filter(each => !isSlow(each)),
-    [],
-  )
+  const quick = slow.filter(each => !isSlow(each))
+  assert.deepEqual(quick, [])
   assert.deepEqual(linear.filter(isSlow), [])
 })
 

@@ -54,10 +54,8 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     await pastTheEnd(api)
     assert.deepEqual(await totals(), [1, 1, 1])
     const { body } = await api.get('/v1/payments')
-    assert.deepEqual(
-      body.results.map((each: Body) => each.payment_id),
-      [younger.payment_id],
-    )
+    const shown = body.results.map((each: Body) => each.payment_id)
+    assert.deepEqual(shown, [younger.payment_id])
     assertError(await api.get('/v1/payments?page=2&display_size=1'), 404, 'P0402')
     assertError(await api.get('/v1/refunds?page=2&display_size=1'), 404, 'P1100')
     const early = new Date(Date.parse(payment.created_date)).toISOString()
@@ -105,10 +103,8 @@ onSharedDatabases('Retention: expired payments', { control: true }, service => {
     const both = () => Promise.all(['agreements', 'webhooks'].map(each => api.get(`/v1/${each}`)))
     const before = (await both()).map(({ body }) => body)
     await api.advance(SEVEN_DAYS * 3)
-    assert.deepEqual(
-      (await both()).map(({ body }) => body),
-      before,
-    )
+    const after = (await both()).map(({ body }) => body)
+    assert.deepEqual(after, before)
     const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
     assert.equal(payment.state.status, 'success')
     assert.equal(payment.card_details.last_digits_card_number, '4242')

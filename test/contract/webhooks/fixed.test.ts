@@ -90,10 +90,8 @@ for (const [kind, newDatabase] of Object.entries({
       for (const behaviour of ['specification', 'govuk-pay', 'specification'] as const) {
         const service = await start(t, { ...env, FARTHING_BEHAVIOUR: behaviour })
         const { body } = await ask(service, service.api, 'webhooks')
-        assert.deepEqual(
-          body.results.map(({ subscriptions }: Body) => subscriptions),
-          [eventTypesOf[behaviour]],
-        )
+        const registered = body.results.map(({ subscriptions }: Body) => subscriptions)
+        assert.deepEqual(registered, [eventTypesOf[behaviour]])
         await service.close()
       }
     })

@@ -87,10 +87,8 @@ onEveryDatabase(
       const [one, other] = [instance(500), instance(200)]
       await one.recover()
       await Promise.all([one, other].map(each => each.doAllDue()))
-      assert.deepEqual(
-        [(await message()).delivery, one.sent.length, other.sent.length],
-        ['PENDING', 1, 0],
-      )
+      const seen = [(await message()).delivery, one.sent.length, other.sent.length]
+      assert.deepEqual(seen, ['PENDING', 1, 0])
       service().clock.advance(MINUTE)
       const owner = await account()
       await Promise.all([one, other, other, one].map(each => each.doDue(owner)))

@@ -73,10 +73,8 @@ test('A backup is in the named file, also if SQLite would read the name as a URI
   t.after(() => process.chdir(home))
   assert.equal((await runHere({ args: ['backup', 'file:copy.db'], env })).code, 0)
   assert.equal(countPayments(`sqlite:${join(folder, 'file:copy.db')}`), 0)
-  assert.deepEqual(
-    readdirSync(folder).filter(name => name.endsWith('.part')),
-    [],
-  )
+  const remaining = readdirSync(folder).filter(name => name.endsWith('.part'))
+  assert.deepEqual(remaining, [])
 })
 
 test('A backup without enough room says so and leaves no file', async () => {
@@ -125,9 +123,7 @@ test('A backup overwrites no file, and says why it cannot copy', async () => {
   await Promise.all(cases.map(([path, names, says]) => run(`sqlite:${path}`, names, says)))
   const postgres = /^1 farthing: backup copies SQLite files only\. For PostgreSQL use pg_dump\n$/
   await run('postgres://u@127.0.0.1/d', ['copy.db'], postgres)
-  assert.deepEqual(
-    readdirSync(folder).filter(name => name.endsWith('.part')),
-    ['taken.db.part'],
-  )
+  const unfinished = readdirSync(folder).filter(name => name.endsWith('.part'))
+  assert.deepEqual(unfinished, ['taken.db.part'])
   assert.equal(readFileSync(at('taken.db.part'), 'utf8'), 'precious')
 })

@@ -26,13 +26,9 @@ test('a kill while a plan holds a request leaves nothing of it before its handle
   await Promise.all(held)
   const second = await start()
   const { body } = await ask(second.baseUrl, 'GET', '/v1/payments')
-  assert.deepEqual(
-    body.results.map(({ reference }: { reference: string }) => reference),
-    ['AFTER'],
-  )
+  const references = body.results.map(({ reference }: { reference: string }) => reference)
+  assert.deepEqual(references, ['AFTER'])
   const plans = (await ask(second.baseUrl, 'GET', '/control/plans')).body.results
-  assert.deepEqual(
-    plans.map(({ acted }: { acted: number }) => acted),
-    [1, 1],
-  )
+  const counts = plans.map(({ acted }: { acted: number }) => acted)
+  assert.deepEqual(counts, [1, 1])
 })
