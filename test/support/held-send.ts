@@ -47,19 +47,14 @@ export const resultOf = (status: number): AttemptResult => ({
 
 type Parts = Parameters<typeof createDeliveries>[0]
 
+const onFault = (error: unknown) => assert.fail(String(error))
+
 /** Another instance on the database of a service, or the same one after its next start. */
 export const instanceOn = (
   { database, time }: Pick<Parts, 'database' | 'time'>,
   send: Send,
   different: Partial<Parts> = {},
-): Deliveries =>
-  createDeliveries({
-    database,
-    time,
-    send,
-    onFault: error => assert.fail(String(error)),
-    ...different,
-  })
+): Deliveries => createDeliveries({ database, time, send, onFault, ...different })
 
 /** The row of this message in the database of an instance that has not sent it. */
 export function unsentMessage(body: string, webhook_id: string, created: number): Message {

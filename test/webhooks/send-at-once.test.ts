@@ -60,10 +60,7 @@ test('A queued request is sent when a slot is free, and its response_time starts
 
 test('Every kind of failure releases its slot.', async () => {
   const failing: [result: string, behaviour: Behaviour][] = [
-    [
-      '101 Switching Protocols',
-      { onRequest: ({ socket }) => socket.write(SWITCHING), plain: true },
-    ],
+    ['101 Switching Protocols', { onRequest: by => by.socket.write(SWITCHING), plain: true }],
     ['connection failed', { onRequest: ({ socket }) => socket.destroy(), plain: true }],
     ['connection failed', { refuses: true }],
     ['tls failed', { certificate: 'expired' }],
