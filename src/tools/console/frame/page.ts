@@ -219,7 +219,7 @@ const others = {
   error: 'The provider had an error. The payment has ended (P0050).',
   cancelled: 'The user cancelled. The payment has failed (P0030).',
   expired: 'The payment has expired. It has failed (P0020).',
-  'refund-failed': 'The refund fails. Its amount can be refunded again.',
+  'refund-failed': 'The refund fails. Then its amount can be refunded again.',
   'capture-failed': 'The capture failed. The payment has ended (P0050).',
   'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
   overtaken: 'Nothing was done: another request changed the payment first.',

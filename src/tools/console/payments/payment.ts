@@ -35,9 +35,10 @@ export const payment = definePage({
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
-    const parts = endsOf(steps, rows.unread)
-    const [first = 0, last = 0] = parts.map(({ length }) => length)
+    const ends = endsOf(steps, rows.unread)
+    const [first = 0, last = 0] = ends.map(({ length }) => length)
     const hidden = steps.length - first - last + countUnread(rows, steps)
+    const parts = hidden > 0 ? ends : [steps]
     const timeline = { ...rows, ...visit, above: new Set<string>() }
     const notShown = `Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`
     const hasWebhooks = rows.webhooks.length > 0
