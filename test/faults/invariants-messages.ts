@@ -93,7 +93,9 @@ function countProblems(webhook: WebhookRow, histories: History[], messages: Mess
       const least = webhook.status === 'ACTIVE' ? times.filter(at => at > made).length : 0
       const most = times.filter(at => at >= made).length
       if (count < least || count > most)
-        problems.push(`I11 ${payment_id}: ${count} ${event_type} to ${webhook.webhook_id}`)
+        problems.push(
+          `I11 ${payment_id}, ${event_type} to ${webhook.webhook_id}: ${count} messages`,
+        )
     }
   }
   return problems
