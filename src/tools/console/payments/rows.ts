@@ -166,6 +166,7 @@ function foldOutlines(
     folded.set(first, (folded.get(first) ?? -1) + 1)
     if (keepsLast && first !== exchange_id) lasts.set(first, exchange_id)
   }
+  if (lasts.size === 0) return folded
   for (const [first, last] of lasts) folded.set(first, (folded.get(first) ?? 1) - 1).set(last, 0)
   return new Map([...folded].sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -114,8 +114,11 @@ function unrecordedSteps(rows: Rows, recorded: Drawn[]) {
     if (!hasStep.has(sent)) stepAt(sent.message.created).messages.push(sent)
   // The exchanges that were not read have caused most of what came between those that were.
   return [...steps.values()]
+    .filter(({ at, events }) => {
+      const isOwn = events.length > 0 || at === captured_at
+      return isOwn || !unread || at <= unread.from || at >= unread.to
+    })
     .map(step => withCause(step, rows))
-    .filter(({ at, isOwn }) => isOwn || !unread || at <= unread.from || at >= unread.to)
 }
 
 const REFUNDED = 'card_payment_refunded'
