@@ -19,6 +19,9 @@ import { findByToken, findDue, findPayment, hasDue, roomsWithDue, savePayment } 
 /** The most payments whose steps share a commit, and its most messages. They take some milliseconds of this thread. */
 const STEPS_AT_ONCE = 32
 
+/** The most batches beyond the first of each account, before all accounts are searched again. */
+const BATCHES_AT_ONCE = 100
+
 const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
 
 /** The payment after its due steps. Undefined if the account has no such payment, or if it is gone. */
@@ -65,8 +68,8 @@ export const doDueOf = (context: Context, account: Account): Promise<void> | und
   expiry[account.behaviour] ? doDue(context, account) : undefined
 
 /**
- * Takes the due steps of all accounts, one account after the other, until none is left or `stop` is aborted. A fault in
- * one account, such as no space for its messages, is thrown after the steps of the others.
+ * Takes the due steps of all accounts: a batch of each, then at most BATCHES_AT_ONCE more, until `stop` is aborted. A
+ * fault in one account, such as no space for its messages, is thrown after the steps of the others.
  */
 export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
   const { database, time } = context
@@ -82,8 +85,8 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
     if (account.name === null || least > time.now(account)) continue
     if (await doOne(account)) busy.push(account)
   }
-  // The loop reaches what it adds. To find the next batch, it does not search all the other accounts again.
-  for (const account of busy) {
+  // The loop reaches what it adds. Accounts that became due meanwhile are found by the next call.
+  for (const account of busy.values().take(BATCHES_AT_ONCE)) {
     if (stop?.aborted) return
     if (await doOne(account)) busy.push(account)
   }
