@@ -58,7 +58,7 @@ export type Deliveries = {
   recover(stop?: AbortSignal): Promise<void>
   /** Sends the messages of the account that are due to be sent again, those of one webhook in order of time. */
   doDue(account: Account): Promise<void>
-  /** Begins to send some of them for every account, beside other work. Starts no attempt once `stop` is aborted. */
+  /** Begins to send them for every account, beside other work. Starts no attempt once `stop` is aborted. */
   doAllDue(stop?: AbortSignal): Promise<void>
   /** Runs other work that sends messages, so that `settled` waits for it. It must end soon after `isStopping()`. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
@@ -235,7 +235,9 @@ function sendingAgain(
         const { room } = account
         if (least > time.now(account) || isBusy.has(room)) continue
         isBusy.add(room)
-        const sending = workFor(guestOf(account), () => sendDue(account, stop))
+        const sending = workFor(guestOf(account), async () => {
+          while (!stop?.aborted && (await sendDue(account, stop)));
+        })
         void track([sending.catch(onFault).finally(() => isBusy.delete(room))])
       }
     },
