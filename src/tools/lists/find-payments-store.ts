@@ -76,11 +76,18 @@ type Search = {
 }
 
 /** Payments that are not gone at `now` and match the filter, as they are at `now`. */
-export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
+export async function findPayments(
+  database: Database,
+  search: Search,
+  range: Range,
+  { limit, order }: Part,
+): Promise<Payment[]> {
   const { sought, refunded, passed } = search.filter
   const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
   const isBounded = most > 0 && sought?.by !== 'reference'
   const least = isBounded ? await newestFrom(database, search, most) : ''
+  // Each search for a reference looks at all of them again.
+  const part = { limit: refunded ? Math.max(BODIES_AT_ONCE, limit) : limit, order }
   const read = (range: Range) => {
     if (sought?.by === 'reference') return findByReference(database, search, { ...range, ...part })
     if (sought?.by === 'metadata')
@@ -95,7 +102,8 @@ export async function findPayments(database: Database, search: Search, range: Ra
     (!refunded || refunded_amount > 0) &&
     (sought?.by !== 'metadata' ||
       (Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value))
-  return findWanted(find, isMatch, { ...range, ...part })
+  const found = await findWanted(find, isMatch, { ...range, ...part }, MOST_SEARCHED)
+  return found.slice(0, limit)
 }
 
 /** The payments whose bodies one query looks at. Held by test/contract/console/payments.test.ts. */
