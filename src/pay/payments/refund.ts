@@ -36,23 +36,15 @@ export type NewRefund = { amount: number; available?: number | undefined }
 /** Milliseconds for which a refund is submitted before it fails. Only control makes such refunds. */
 const SUBMITTED_MS = refundSubmittedFor.specification
 
-const submittedFor = (scenario: Refund['scenario'], behaviour: Behaviour) =>
-  scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
-
 /** When a refund that is not held ends, in milliseconds. */
-export const refundEnd = ({ refund_id, scenario, ended_at }: Refund, behaviour: Behaviour) =>
-  Math.max(timeOf(refund_id) + submittedFor(scenario, behaviour), ended_at ?? 0)
-
-/** Specification, *Limits*. `created` and `now` in milliseconds. */
-export function refundStatus(
-  created: number,
-  scenario: Refund['scenario'],
-  behaviour: Behaviour,
-  now: AccountTime,
-) {
-  const ms = submittedFor(scenario, behaviour)
-  return scenario === 'held' || now - created < ms ? 'submitted' : scenario
+export function refundEnd({ refund_id, scenario, ended_at }: Refund, behaviour: Behaviour): number {
+  const ms = scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
+  return Math.max(timeOf(refund_id) + ms, ended_at ?? 0)
 }
+
+/** Specification, *Limits*. `now` in milliseconds. */
+export const refundStatus = (refund: Refund, behaviour: Behaviour, now: AccountTime) =>
+  refund.scenario === 'held' || now < refundEnd(refund, behaviour) ? 'submitted' : refund.scenario
 
 /**
  * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the

@@ -55,6 +55,9 @@ export function presentEvents(
 
 type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
 
+/** The most ends of refunds that wait for their place: those beyond stand beside their beginning. */
+const MOST_ENDS = 10_000
+
 /** The events of refunds, by time. GOV.UK Pay shows one submitted event for all refunds of equal amounts. */
 export async function* eventsWith(
   refunds: AsyncIterable<Refund>,
@@ -62,30 +65,29 @@ export async function* eventsWith(
   now: AccountTime,
 ) {
   const amounts = new Set<number>()
-  /** The ends of refunds that come after the creation of the refund that was read last. */
+  /** The ends of refunds that come after the creation of the refund that was read last, by time. */
   const ends: ShownEvent[] = []
-  /** The time of the first of them. */
-  let next = Infinity
-  function* endsUntil(time: number) {
-    if (next > time) return
-    ends.sort((one, other) => one.at - other.at)
-    const later = ends.findIndex(({ at }) => at > time)
-    yield* ends.splice(0, later < 0 ? ends.length : later)
-    next = ends[0]?.at ?? Infinity
+  function countUntil(time: number): number {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((ends[middle]?.at ?? 0) > time) high = middle
+      else low = middle + 1
+    }
+    return low
   }
+  const endsUntil = (time: number) => ends.splice(0, countUntil(time))
   for await (const refund of refunds) {
-    const { refund_id, amount, scenario } = refund
+    const { refund_id, amount } = refund
     const created = timeOf(refund_id)
     yield* endsUntil(created)
     if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at: created }
     amounts.add(amount)
-    const status = refundStatus(created, scenario, behaviour, now)
+    const status = refundStatus(refund, behaviour, now)
     if (status === 'submitted') continue
     const end = { status, finished: true, at: refundEnd(refund, behaviour) }
-    if (end.at > created) {
-      ends.push(end)
-      next = Math.min(next, end.at)
-    } else yield end
+    if (end.at > created && ends.length < MOST_ENDS) ends.splice(countUntil(end.at), 0, end)
+    else yield end
   }
   yield* endsUntil(Infinity)
 }

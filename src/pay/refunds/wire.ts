@@ -91,7 +91,7 @@ export type Shown = { behaviour: Behaviour; now: AccountTime; addresses: Address
 
 /** The refund as searches show it. Its status depends on `now`, in milliseconds. */
 export function presentFound(refund: Refund, { behaviour, now, addresses }: Shown): RefundBody {
-  const { refund_id, payment_id, amount, scenario } = refund
+  const { refund_id, payment_id, amount } = refund
   const created = timeOf(refund_id)
   const payment = paymentAddress(payment_id, addresses)
   return {
@@ -99,7 +99,7 @@ export function presentFound(refund: Refund, { behaviour, now, addresses }: Show
     payment_id,
     created_date: iso(created),
     amount,
-    status: refundStatus(created, scenario, behaviour, now),
+    status: refundStatus(refund, behaviour, now),
     settlement_summary: {},
     _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
   }
