@@ -58,14 +58,12 @@ export function padded<Item>(items: readonly Item[]): Item[] {
   return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // not empty
 }
 
-const SIZES = [1, 2, 4, 8, 16, 32, 64]
-
-/** Divides the items into parts of `SIZES`, for statements in which no item may occur twice. */
+/** Divides the items into parts of a power of two, at most 64, for statements in which no item may occur twice. */
 export function inSizes<Item>(items: readonly Item[]): Item[][] {
   const parts: Item[][] = []
   for (let done = 0; done < items.length; done += parts.at(-1)?.length ?? 0) {
-    const size = SIZES.findLast(places => places <= items.length - done)
-    parts.push(items.slice(done, done + (size ?? 1)))
+    const size = Math.min(64, 2 ** Math.floor(Math.log2(items.length - done)))
+    parts.push(items.slice(done, done + size))
   }
   return parts
 }

@@ -97,7 +97,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       checkMode(given, { behaviour })
       checkLeastAmount(given, behaviour)
       const steps = stepsOf(body, given, behaviour)
-      // After the checks: a refused payment uses up no number.
+      // After these checks: what they refuse uses up no number.
       if (fields.reference === undefined) given.reference = await nextReference(account.room)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(

@@ -58,7 +58,7 @@ ${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, typed)}` : ui.
 })
 
 const plansPart = (visit: PageVisit, plans: readonly Plan[], typed?: Typed): Html =>
-  html`${ui.paragraph('A plan acts on requests to the API. Payments and refunds made in the console meet no plan: how they end is chosen with them.')}
+  html`${ui.paragraph('A plan acts on requests to the API, and a plan about messages on all messages. How payments and refunds made in the console end is chosen with them.')}
 ${plans.length === 0 ? ui.emptyState(visit, 'Nothing is planned', 'choose below what the next request does') : table(visit, plans)}
 ${actionForm(visit, 'plan', html`${fieldParts(typed, fieldsOf(visit.account), { times: '1' })}${button({ id: 'plan', text: 'Plan it' })}`)}`
 

@@ -67,7 +67,7 @@ export function prettyJson(text: string): string | undefined {
 
 const LONGEST = 100
 
-/** What a payment page says with each status: pages are not kept. */
+/** Why a payment page refused a request, by its status: pages are not kept. */
 const onPages = new Map([
   [400, 'Select how this payment should end'],
   [403, 'The form came from another website'],
@@ -79,7 +79,7 @@ const onPages = new Map([
 
 /**
  * The description in the API's response, and in brackets, as JSON (`-1` or `"-1"`), the value that the request sent for
- * the refused field in its body, its query or its headers. What a payment page said. undefined if the response had no
+ * the refused field in its body, its query or its headers. Why a payment page refused. undefined if the response had no
  * description, or was not kept whole.
  */
 export function refusalText(exchange: Exchange): string | undefined {

@@ -207,7 +207,7 @@ const successes = {
   agreed: 'The agreement is made. A paid payment sets it up.',
   registered: 'The webhook is registered. Its signing key is on this page.',
   'clock-moved': 'The clock is moved, and what fell due is done.',
-  planned: 'It is planned. It acts on the next request to the API that it concerns.',
+  planned: 'It is planned. It acts on the next request to the API, or message, that it concerns.',
   'plan-removed': 'The plan is removed.',
   emptied: 'The account is empty, and its clock is that of the machine.',
   'account-ended': 'The test account has ended.',

@@ -203,9 +203,10 @@ const statusColours: Record<string, TagColour> = {
 export const statusTag = (status: string): Html => tag(status, statusColours[status])
 
 /** Such as `£5.50 of £14.50 refunded`. */
-export function refundedText({ given, refunded_amount: refunded }: Payment): string | false {
-  if (refunded === 0) return false
-  return `${inPounds(refunded)}${refunded < given.amount ? ` of ${inPounds(given.amount)}` : ''} refunded`
+export function refundedText({ given, refunded_amount: sum }: Payment, how = 'refunded') {
+  return (
+    sum > 0 && `${inPounds(sum)}${sum < given.amount ? ` of ${inPounds(given.amount)}` : ''} ${how}`
+  )
 }
 
 /** `sent again`: the delivery failed, and the receiver has accepted the message since, when it was sent by hand. */

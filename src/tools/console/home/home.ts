@@ -112,7 +112,7 @@ ${[...counts].map(
 ${ui.paragraph(html`Those of the last ${daysKept(account.behaviour)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
-/** The most webhooks whose failed messages are read, and the most such messages of each: for good, and so far. */
+/** The most webhooks whose failed messages are read, and the most such messages of each. */
 const MOST_WEBHOOKS = 20
 const MOST_FAILED = 50
 
@@ -187,7 +187,7 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
         : { text: 'Why it failed', href: message }
       return [
         {
-          text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed${!isOver && ' so far'}, the newest at ${ui.briefTime(last.at, now)}: ${ui.untrusted(last.result)}`,
+          text: html`${count}${isOver && count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed${!isOver && ' so far'}, the newest at ${ui.briefTime(last.at, now)}: ${ui.untrusted(last.result)}`,
           help: isOver ? [first, again] : [first],
         },
       ]

@@ -70,11 +70,8 @@ ${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can hap
 /** Such as `£5.50 of £14.50 refunded`. A refund that is submitted may still fail. */
 export function refundedText(payment: Payment, refunds: readonly ShownRefund[]): string | false {
   const isAny = (wanted: ShownRefund['status']) => refunds.some(({ status }) => status === wanted)
-  const text = ui.refundedText(payment)
-  if (!text || !isAny('submitted')) return text
-  return isAny('success')
-    ? `${text} or submitted`
-    : text.replace(/refunded$/, 'submitted as a refund')
+  const waiting = isAny('success') ? 'refunded or submitted' : 'submitted as a refund'
+  return ui.refundedText(payment, isAny('submitted') ? waiting : 'refunded')
 }
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>

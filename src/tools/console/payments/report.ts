@@ -36,8 +36,8 @@ export function summary(rows: Rows, steps: readonly Step[], link: string): strin
   const more = [
     isLong && ui.counted(left, 'more line'),
     unread > 0 && ui.counted(unread, 'more step'),
-  ]
-  const rest = more.some(Boolean) ? [`(${more.filter(Boolean).join(' and ')})`] : []
+  ].filter(Boolean)
+  const rest = more.length > 0 ? [`(${more.join(' and ')})`] : []
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]

@@ -1,6 +1,5 @@
 /** The rows from which the page of a payment is made. */
 
-import { timeOf } from '../../../core/ids.ts'
 import type { AccountTime, Database } from '../../../core/ports.ts'
 import { expiry } from '../../../pay/differences/states.ts'
 import { behaviourOf, type Payment } from '../../../pay/payments/payment.ts'
@@ -86,28 +85,19 @@ export async function rowsOf(
   const [before, after, steps] = [head.at(-1), tail.at(-1), ids.length - head.length - tail.length]
   const isBetween = ({ exchange_id }: Outline) =>
     before && after && exchange_id > before.exchange_id && exchange_id < after.exchange_id
-  const made = outlines.filter(outline => isBetween(outline) && madeRefund(outline))
+  const refunded = outlines.filter(outline => isBetween(outline) && madeRefund(outline)).length
   const unread = before &&
-    after && {
-      steps,
-      refunds: made.length,
-      from: before.at,
-      to: after.at,
-      next: after.exchange_id,
-    }
+    after && { steps, refunds: refunded, from: before.at, to: after.at, next: after.exchange_id }
   // The identifiers alone do not sort them: several instances may make these, when they write the exchanges.
   const exchanges = [...head, ...tail, ...attempts]
     .filter(({ kind }) => kind !== 'gap')
     .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
-  const shown = shownMessages(messages, exchanges)
-  const recorded = outlines.length
-  const rows = { payment, exchanges, folded, messages: shown, refunds, refundCount, webhooks }
-  const isPart = attempts.length < sent.length
   return {
-    ...rows,
-    recorded,
+    ...{ payment, exchanges, folded, refunds, refundCount, webhooks },
+    messages: shownMessages(messages, exchanges),
+    recorded: outlines.length,
     ...(unread && steps > 0 && { unread }),
-    ...(isPart && { attemptsFrom: attempts.at(-1)?.at }),
+    ...(attempts.length < sent.length && { attemptsFrom: attempts.at(-1)?.at }),
   }
 }
 
@@ -136,13 +126,8 @@ function shownMessages(messages: readonly MessageOutline[], exchanges: readonly 
 /** The first and the last refunds of a payment, oldest first. */
 export async function shownRefunds(database: Database, payment: Payment, now: AccountTime) {
   const refunds = await endsOfRefunds(database, payment.payment_id)
-  return refunds.map((refund): ShownRefund => {
-    const { refund_id, scenario } = refund
-    return {
-      ...refund,
-      status: refundStatus(timeOf(refund_id), scenario, behaviourOf(payment), now),
-    }
-  })
+  const statusOf = (refund: Refund) => refundStatus(refund, behaviourOf(payment), now)
+  return refunds.map((refund): ShownRefund => ({ ...refund, status: statusOf(refund) }))
 }
 
 /**

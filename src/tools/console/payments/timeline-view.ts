@@ -93,10 +93,11 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${ui.link(`${root}messages/${exchange.message_id}`, ui.untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
-  const why = code && (refusalText(exchange) ?? field)
+  const why = refusalText(exchange) ?? (code && field)
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
     code && html`refused with ${code}${why !== undefined && html`: ${ui.untrusted(why)}`}`,
+    !code && why && ui.untrusted(why),
     key_id && `key ${ui.nameOfKey(key_id)}`,
     kind === 'page' && agentOf(exchange),
     by_hand && nameOfAttempt(by_hand),

@@ -146,6 +146,9 @@ function missingOf(step: Drawn, { webhooks, payment, messages }: Rows): MissingM
   const waits = step.refunds.some(
     ({ scenario }) => eventsOfRefund(scenario, behaviour).length === 0,
   )
+  const unsent = step.refunds.some(({ status }) => status === 'submitted')
+    ? 'sent only when the refund succeeds'
+    : 'not sent about a refund that fails'
   // The message about a refund that was held and has succeeded is a later one.
   const isLater = ({ message: { event_type, created } }: ShownMessage) =>
     event_type === REFUNDED && created > step.at && refundMessage[behaviour] === 'at its end'
@@ -154,7 +157,7 @@ function missingOf(step: Drawn, { webhooks, payment, messages }: Rows): MissingM
   return webhooks.flatMap(webhook => {
     const own = sent.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
     const missed = types.filter(type => !own.some(({ event_type }) => event_type === type))
-    const other = waits ? 'sent only when the refund succeeds' : 'not subscribed at that time'
+    const other = waits ? unsent : 'not subscribed at that time'
     const why = missed.length > 0 ? reasonOf(webhook, missed, step.at, other) : undefined
     return why ? [{ webhook_id: webhook.webhook_id, webhook: webhookTitle(webhook), why }] : []
   })
