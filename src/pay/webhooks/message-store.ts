@@ -170,7 +170,8 @@ export const dueMessages = (database: Database, room: string, now: AccountTime, 
   database.query<Due>(
     `select message_id, messages.webhook_id, due_at, sent_as
      from webhooks join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
-     where webhooks.account = $1 and due_at <= $2 order by due_at, message_id limit ${limit}`,
+     where webhooks.account = $1 and due_at <= $2 and messages.status = 'PENDING'
+     order by due_at, message_id limit ${limit}`,
     [room, now],
   )
 
