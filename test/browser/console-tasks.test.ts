@@ -167,7 +167,7 @@ const tasks: Task[] = [
       await click('a:has-text("R-paid")')
       await fill('#amount', '10')
       await click('#refund')
-      await shows(/A refund of £10\.00 is submitted\./)
+      await shows(/A refund of £10\.00 is made\./)
     },
   ],
   [

@@ -72,13 +72,8 @@ export async function assertAnswer(api: Client, parts: Parts, expected: string):
   const what = `${bodyText(parts).slice(0, 300)} ${parts[HEADER] ?? ''}: ${answer.text}`
   assert.equal(briefOf(answer), expected, what)
   const [status, code, at] = expected.split(' ')
-  if (code)
-    assertError(
-      answer,
-      Number(status),
-      code,
-      at ? { [at === HEADER ? 'header' : 'field']: at } : {},
-    )
+  const where = at ? { [at === HEADER ? 'header' : 'field']: at } : {}
+  if (code) assertError(answer, Number(status), code, where)
   return answer
 }
 

@@ -83,13 +83,9 @@ describe('The library', () => {
     const payment = await account.payment({ reference: 'R' })
     await account.payment({ reference: 'R' })
     assert.deepEqual(await account.waitForPayment(payment), payment)
-    const wrong = [undefined, null, '', 5, { reference: undefined, status: 'created' }, ['R']]
-    for (const which of [
-      ...wrong,
-      { ...payment, status: 'created' },
-      { state: {} },
-      { referenc: 'R' },
-    ])
+    const texts = [undefined, null, '', 5, { reference: undefined, status: 'created' }, ['R']]
+    const things = [{ ...payment, status: 'created' }, { state: {} }, { referenc: 'R' }]
+    for (const which of [...texts, ...things])
       await assert.rejects(account.waitForPayment(which as string), TypeError)
     await assert.rejects(
       account.waitForPayment(undefined as unknown as string),

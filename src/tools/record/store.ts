@@ -61,7 +61,7 @@ export type ExchangeFilter = Range & {
   /** Only exchanges that break a rule of the check. */
   broken?: true
   operation?: string
-  status?: number
+  status?: number | null
   /** A class of statuses, such as 4 for 4xx. */
   class?: 2 | 4 | 5
   /** Recorded then or later, in milliseconds on the machine's clock. */

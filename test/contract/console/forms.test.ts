@@ -42,7 +42,7 @@ onSharedDatabases('Forms of the console', service => {
     assert.match(left, /Max-Age=60; HttpOnly; SameSite=Strict/)
     assert.equal(bannerIn(await browser.get('payments')), undefined, 'another page')
     const page = await browser.get(address)
-    assert.deepEqual([bannerIn(page), isGreen(page)], ['A refund of £6.50 is submitted.', true])
+    assert.deepEqual([bannerIn(page), isGreen(page)], ['A refund of £6.50 is made.', true])
     assert.equal(bannerIn(await browser.get(address)), undefined, 'after a reload')
     const forged = consoleOf(service(), `${browser.cookie}; farthing_console_done=x.1.${address}`)
     assert.equal(bannerIn(await forged.get(address)), undefined)

@@ -13,7 +13,7 @@ const GROUPS = 'Refused requests of the last 24 hours that are alike'
 
 const hrefsIn = ({ elements }: Shown) => elements.map(({ attributes }) => attributes.href ?? '')
 
-onEveryDatabase('Refused requests in the console', service => {
+onEveryDatabase('Refused requests in the console', { control: true }, service => {
   // Instances write in turn, and groups are in the order of their newest row.
   const pass = async () => {
     await flush(service())
@@ -70,7 +70,12 @@ onEveryDatabase('Refused requests in the console', service => {
 
   test('a group has one sentence, whatever the values in it, and leads to as many requests as it counts', async () => {
     const { api, browser } = await enter(service())
-    await api.createPayment()
+    const opened = pageOf(await api.createPayment())
+    const long = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`field-${i}`, '']))
+    for (const form of [{}, long]) {
+      await pass()
+      await api.postForm(opened, form)
+    }
     for (const amount of [-1, 10_000_001, -2]) {
       await pass()
       await api.post('/v1/payments', { ...webPayment, amount })
@@ -80,13 +85,16 @@ onEveryDatabase('Refused requests in the console', service => {
       await pass()
       await api.get(path)
     }
+    await api.post('/control/plans', { on: 'createPayment', reset: true, when: 'after' })
+    await pass()
+    await assert.rejects(api.createPayment())
     const page = await browser.get('requests')
     const rows = rowsOf(page, GROUPS)
-    const [least, most] = rows.slice(3).map(cells => cells.at(-1))
-    assert.deepEqual(
-      rows.map(([, code, field, found]) => [code, field, found].join()),
-      ['P0402,,2', 'P0911,,1', 'P0911,,1', 'P0102,amount,2', 'P0102,amount,1'],
-    )
+    const [lost, , , , least, most] = rows.map(cells => cells.at(-1))
+    assert.equal(lost, 'a plan ended the connection after the request had taken effect')
+    const kinds = rows.map(([, code, field, found]) => [code, field, found].join()).join(' ')
+    const ofApi = 'no response,,1 P0402,,2 P0911,,1 P0911,,1 P0102,amount,2 P0102,amount,1'
+    assert.equal(kinds, `${ofApi} 422,,1 400,,1`)
     assert.equal(least, 'amount must be at least 0 (you sent -2)')
     assert.equal(most, 'amount must be at most 10000000 (you sent 10000001)')
     const groups = hrefsIn(page).filter(href => /told=/.test(href))

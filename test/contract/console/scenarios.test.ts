@@ -71,7 +71,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     const { state } = await read(api, payment)
     assert.equal(state.code, 'P0010', 'the plan acts when the page is opened')
     const page = await browser.get(`payments/${payment.payment_id}`)
-    assert.match(page.text, /How it ends declined, by a plan/)
+    assert.match(page.text, /Chosen end declined, by a plan/)
     const rows = rowsOf(await browser.get('accounts'), PLANNED)
     assert.deepEqual(
       rows.map(([what = '', ...by]) => [/^[^{\n]+/.exec(what)?.[0].trim(), ...by.slice(0, 3)]),
@@ -94,7 +94,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     assert.equal((await read(api, { payment_id })).state.code, 'P0020', 'it has expired')
     for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
       const refused = await browser.post('accounts/clock', { to })
-      assert.match(byId(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
+      assert.match(byId(refused, 'to-error').text, /Enter a day .*later than the clock/, to)
     }
     await browser.post('accounts/clock', { to: '2026-12-01 08:20' })
     assert.match((await clock()).now, /^2026-12-01T08:20:/)
@@ -118,7 +118,7 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
       const made = await make(scenario, { mode })
       assert.equal(made.done, done)
       const page = await browser.get(made.location ?? '')
-      assert.ok(page.text.includes(`How it ends ${text}, chosen when it was made`), page.text)
+      assert.ok(page.text.includes(`Chosen end ${text}, when it was made`), page.text)
       assert.ok(!/press a button|to pay it/.test(page.text), page.text)
     }
     const payment = await madeAt(api, await make('capture-held'))
@@ -142,7 +142,10 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     const { refunds } = (await api.get(`/v1/${path}/refunds`)).body._embedded
     const statuses = refunds.map(({ amount, status }: Body) => `${amount} ${status}`).sort()
     assert.equal(statuses.join(), '1 success,2 error,3 submitted,4 success,5 success')
-    assert.match((await browser.get('accounts')).text, /made in the console end is chosen with them/)
+    assert.match(
+      (await browser.get('accounts')).text,
+      /made in the console end is chosen with them/,
+    )
   })
 
   test('the banner after a charge says how it ended, or that its end comes later', async () => {

@@ -46,7 +46,7 @@ ${clockForms(visit, typed)}
 ${plansPart(visit, plans, typed)}`
     : ui.controlIsOff('Here you could move the clock and choose what the next request does')
 }
-${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, typed)}` : ui.paragraph(ui.link(`${visit.site}/console/accounts`, 'All test accounts, with the key of the parent'))}`,
+${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, typed)}` : visit.request.raw.isParents && ui.paragraph(ui.link(`${visit.site}/console/accounts`, 'All test accounts of the parent'))}`,
   actions: {
     clock: { needsControl: true, run: move },
     reset: { needsControl: true, run: reset },

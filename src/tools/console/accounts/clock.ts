@@ -10,7 +10,7 @@ import { clockMove, moveClock } from '../../steer/clock.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
 import { type FormFields, fieldParts, submit, type Typed } from '../frame/form.ts'
-import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
+import { type PageVisit, spanIn } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import * as ui from '../frame/parts.ts'
 
@@ -66,9 +66,10 @@ ${actionForm(visit, 'reset', button({ id: 'reset', text: 'Empty the account', se
 const fields: FormFields = {
   to: {
     label: 'Or to a day or a time (UTC)',
-    hint: '14/9/2026, or 14/9/2026 08:20',
+    hint: 'Later than the clock, such as 14/9/2027 or 14/9/2027 08:20',
     width: 10,
-    sentence: `${TIME_RULE}. Time only goes forward, and not beyond 2099`,
+    sentence:
+      'Enter a day or a time that is later than the clock and before 2100, such as 14/9/2027 08:20',
     right: {},
   },
 }

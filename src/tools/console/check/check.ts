@@ -103,7 +103,10 @@ function actPart(visit: PageVisit, situation: string, act: NonNullable<Act>): Ht
     html`<div>${buttonLink(id, text, href, { secondary: true })}</div>`
   if (act === 'probe') return leading('Choose the receiver', `${visit.root}webhooks`)
   if (typeof act !== 'object')
-    return leading(`Make a test account with ${act}`, `${visit.site}/console/accounts#name`)
+    return (
+      (visit.account.parent === null || visit.request.raw.isParents === true) &&
+      leading(`Make a test account with ${act}`, `${visit.site}/console/accounts#name`)
+    )
   const text = act.path === 'clock' ? 'Move the clock' : 'Plan it'
   const plan = button({ id, text, secondary: true })
   return actionForm(visit, 'make', html`${ui.hidden('situation', situation)}${plan}`)

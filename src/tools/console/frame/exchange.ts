@@ -1,6 +1,7 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { isSuccess } from '../../../core/http-status.ts'
 import { inDigits } from '../../../core/money.ts'
 import { parsedJson } from '../../../core/values.ts'
 import { details } from '../../../platform/web/components.ts'
@@ -79,13 +80,16 @@ const onPages = new Map([
 
 /**
  * The description in the API's response, and in brackets, as JSON (`-1` or `"-1"`), the value that the request sent for
- * the refused field in its body, its query or its headers. Why a payment page refused. undefined if the response had no
- * description, or was not kept whole.
+ * the refused field in its body, its query or its headers. Why a payment page refused, or nobody got a response.
+ * undefined if the response had no description, or was not kept whole.
  */
 export function refusalText(exchange: Exchange): string | undefined {
-  if (exchange.kind === 'page') return onPages.get(exchange.status ?? 0)
+  const { kind, status, ended } = exchange
+  if (ended === 'reset')
+    return `${endings.reset}${isSuccess(status) ? ' after the request had taken effect' : ''}`
+  if (kind === 'page') return onPages.get(status ?? 0)
   const { field, request_body, request_headers, response_body, query } = exchange
-  const description = valueAt(response_body, 'description')
+  const description = valueAt(response_body, 'description') ?? valueAt(response_body, 'message')
   if (typeof description !== 'string') return undefined
   const value =
     field &&

@@ -157,7 +157,7 @@ export const dayFilter = (label: string): Filter => ({
   width: 10,
 })
 
-export const TIME_RULE =
+const TIME_RULE =
   'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
 /** Characters: enough for a day, a time with milliseconds, and some spaces. */

@@ -203,7 +203,7 @@ const successes = {
   authorised: 'The payment is authorised. Capture it to make it a success.',
   captured: 'The payment is captured.',
   'refund-succeeded': 'The refund succeeds.',
-  refunded: 'The refund is submitted.',
+  refunded: 'The refund is made.',
   agreed: 'The agreement is made. A paid payment sets it up.',
   registered: 'The webhook is registered. Its signing key is on this page.',
   'clock-moved': 'The clock is moved, and what fell due is done.',
@@ -219,7 +219,7 @@ const others = {
   error: 'The provider had an error. The payment has ended (P0050).',
   cancelled: 'The user cancelled. The payment has failed (P0030).',
   expired: 'The payment has expired. It has failed (P0020).',
-  'refund-failed': 'The refund fails. Then its amount can be refunded again.',
+  'refund-failed': 'The refund fails, and its amount can be refunded again.',
   'capture-failed': 'The capture failed. The payment has ended (P0050).',
   'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
   overtaken: 'Nothing was done: another request changed the payment first.',
@@ -249,7 +249,7 @@ function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {
     if (path !== `${base}/${page}`) continue
     setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
     if (code === 'refunded' && /^\d{1,9}$/.test(pence))
-      return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
+      return { text: `A refund of ${inPounds(Number(pence))} is made.`, success: true }
     const text = new Map(Object.entries({ ...successes, ...others })).get(code)
     return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
   }

@@ -168,8 +168,7 @@ function detailRows({ root, context }: AccountVisit, rows: Rows): SummaryRow[] {
     Email: given.email,
     Language: given.language,
     Mode: given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode,
-    'How it ends':
-      ending && `${ending}, ${payment.origin ? 'chosen when it was made' : 'by a plan'}`,
+    'Chosen end': ending && `${ending}, ${payment.origin ? 'when it was made' : 'by a plan'}`,
     'Delayed capture': given.delayed_capture ? 'yes' : 'no',
     'Card brand': card?.card_brand,
     'Card number': number,

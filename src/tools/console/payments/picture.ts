@@ -64,7 +64,7 @@ ${others.length > 0 && ui.paragraph(`It can also end as ${others.join(', ').repl
 <div class="farthing-actions">
 ${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundFields(visit, payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
-${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
+${!visit.hasEnded && possible.length === 0 && ui.paragraph(refunds.some(({ status }) => status === 'submitted') ? 'Nothing can be done now: a refund is submitted.' : `Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
 
 /** Such as `£5.50 of £14.50 refunded`. A refund that is submitted may still fail. */

@@ -57,7 +57,7 @@ function stepView(timeline: Timeline, step: Step): Html {
       ({ refund_id, amount, status }) =>
         html`refund of ${inPounds(amount)}, ${ui.code(refund_id)} ${ui.statusTag(status)}`,
     ),
-    ...messages.map(message => messageView(timeline, message)),
+    ...messages.map(message => messageView({ ...timeline, at: step.at }, message)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
@@ -127,7 +127,7 @@ function stateLine(events: readonly PaymentEvent[]): Html {
 }
 
 function messageView(
-  timeline: Timeline,
+  timeline: Timeline & { at: number },
   { message, webhook, attempts, again }: ShownMessage,
 ): Html {
   const { root, above } = timeline
@@ -144,14 +144,17 @@ ${
 }
 
 /** Attempts that ended alike, in one line: `401 Unauthorized at 09:12:58.117 in 12 ms, at 09:13:00.119 in 11 ms`. */
-function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Html {
+function attemptsView(
+  timeline: Timeline & { at: number },
+  attempts: readonly ShownAttempt[],
+): Html {
   const times = attempts.map(attempt => {
     const { at, ms, exchange } = attempt
     // The exchange of an attempt is written a moment after it.
     const isMissing = timeline.now - at >= 2_000 && at > (timeline.attemptsFrom ?? 0)
     const when = exchange
-      ? ui.link(`${timeline.root}requests/${exchange.exchange_id}`, ui.timeOfDay(at))
-      : html`${ui.timeOfDay(at)}${isMissing && ' (response not recorded)'}`
+      ? ui.link(`${timeline.root}requests/${exchange.exchange_id}`, ui.briefTime(at, timeline.at))
+      : html`${ui.briefTime(at, timeline.at)}${isMissing && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
   return html`${ui.untrusted(attempts[0]?.ending.result ?? '')}${ui.joined(times, ',')}`

@@ -60,7 +60,7 @@ const LAST_MINUTES = '5'
 /** The most milliseconds from the beginning of a request until it is recorded. */
 const WRITTEN_LATER = 2_000
 
-/** `code`, `field` and `told` come from the link of a group of refusals. */
+/** `status`, `code`, `field` and `told` come from the link of a group of refusals. */
 const filters = {
   show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
   operation: { label: 'Operation' },
@@ -72,23 +72,25 @@ const filters = {
   }),
   from: dayFilter('From (UTC)'),
   to: dayFilter('To (UTC)'),
+  status: linkOnly,
   code: linkOnly,
   field: linkOnly,
   told: linkOnly,
 } satisfies Filters
 type Visit = PageVisit<typeof filters>
 
-export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
+export const addressOfGroup = ({ operation, status, code, field, told }: Refusals): string =>
   pageAddress('requests', {
     show: 'refused',
     operation,
+    status: `${status ?? NONE}`,
     code: code ?? NONE,
     field: field ?? NONE,
     told: told ?? NONE,
   })
 
 function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
-  const { show, operation, payment, text, last, from, to, code, field, told } = values
+  const { show, operation, payment, text, last, from, to, status, code, field, told } = values
   const [begin, end] = [spanIn(from, wall)?.begin, spanIn(to, wall)?.end]
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
@@ -101,6 +103,7 @@ function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
     ...(last && { recordedSince: wall - Number(last) * MINUTE }),
     ...(begin !== undefined && { recordedSince: begin }),
     ...(end !== undefined && { recordedUntil: end + WRITTEN_LATER }),
+    ...(status && { status: /^\d{3}$/.test(status) ? Number(status) : null }),
     ...(code && { code: orNone(code) }),
     ...(field && { field: orNone(field) }),
     ...(told && { told: orNone(told) }),
@@ -156,7 +159,7 @@ ${ui.wideTable(groups, {
         root + addressOfGroup(group),
         context.summaries.get(group.operation) ?? group.operation,
       ),
-    Code: group => group.code ?? `${group.status}`,
+    Code: ({ code, status, exchange }) => code ?? statusText(exchange ?? { status }),
     Field: ({ field }) => field !== null && ui.unbroken(ui.code(field)),
     'How often': ui.numeric(({ found }) => inDigits(found)),
     Newest: ({ newest, exchange }) =>
@@ -313,8 +316,12 @@ export function statusPart(exchange: Exchange): string | Html {
     return html`${tag(text, answer === 'accepted' ? 'red' : 'green')} ${answer} a wrong signature`
   if (!exchange.refused) return text
   const description = refusalText(exchange)
-  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && ui.code(exchange.field) : ui.untrusted(description)}`
+  return html`${tag(text, 'red')} ${exchange.code !== text && exchange.code} ${description === undefined ? exchange.field && ui.code(exchange.field) : ui.untrusted(description)}`
 }
 
-export const statusText = ({ status }: Exchange): string =>
-  status === null ? 'no response' : `${status}`
+/** A plan may have ended the connection in place of the response. */
+export const statusText = ({
+  status,
+  ended,
+}: Pick<Exchange, 'status'> & Partial<Exchange>): string =>
+  status === null || ended === 'reset' ? 'no response' : `${status}`
