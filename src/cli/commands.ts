@@ -81,7 +81,8 @@ export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-      throw error
+      if (stream === process.stdout) note(`farthing: the output cannot be written: ${error.code}`)
+      process.exit(1)
     })
 }
 

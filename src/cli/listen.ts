@@ -287,7 +287,8 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
         message.webhook_id === webhook_id &&
         !sent.has(message.message_id) &&
         !message.accepted_by_hand &&
-        message.attempts[0]?.result === NOBODY_LISTENS && // the newest attempt is first
+        // The newest attempt is first. A listener that was suspended did not answer.
+        [NOBODY_LISTENS, 'timeout'].includes(message.attempts[0]?.result) &&
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {

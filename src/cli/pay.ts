@@ -173,7 +173,9 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
 /** Takes the payment to its end as a user would. Other ends need control. Returns the new payment. */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
-  if (wanted.hold || (wanted.agreement && scenario !== 'success')) {
+  // No card number has an error.
+  const isError = wanted.moto && scenario === 'error'
+  if (wanted.hold || isError || (wanted.agreement && scenario !== 'success')) {
     const json = { ...newPayment(wanted), scenario, ...endOf(wanted) }
     return service.ask('POST', '/control/payments', { json })
   }

@@ -100,9 +100,14 @@ const line = (text: string): string => oneLine(text, LONGEST_SENTENCE)
 const NOTHING_GIVEN =
   'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'
 
-/** At a terminal, or without an input, there is no body. */
+/** At a terminal, or without an input, there is no body. Throws for an empty file. */
 async function pipedInput(): Promise<Buffer | undefined> {
   const input = fstatSync(0)
+  if (input.isFile() && input.size === 0)
+    throw new CommandError(
+      'the body given is empty: something read it before your code',
+      EXIT.wrong,
+    )
   const isPiped = input.isFIFO() || input.isFile() || input.isSocket()
   return isPiped ? buffer(process.stdin) : undefined
 }

@@ -41,7 +41,7 @@ test('farthing pay makes what no user can do, with control: a charge that stays 
     return JSON.parse(stdout).payment.state
   }
   assert.equal((await state(`${agreement} --hold`)).status, 'started')
-  assert.equal((await state(`error ${agreement}`)).code, 'P0050')
+  for (const how of [agreement, '--moto']) assert.equal((await state(`error ${how}`)).code, 'P0050')
   const { code, can_retry } = await state(`declined ${agreement} --cannot-retry`)
   assert.deepEqual([code, can_retry], ['P0010', false])
 })
