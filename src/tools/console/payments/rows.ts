@@ -92,8 +92,9 @@ export async function rowsOf(
   const exchanges = [...head, ...tail, ...attempts]
     .filter(({ kind }) => kind !== 'gap')
     .sort((a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1))
+  const rows = { payment, exchanges, folded, refunds, refundCount, webhooks }
   return {
-    ...{ payment, exchanges, folded, refunds, refundCount, webhooks },
+    ...rows,
     messages: shownMessages(messages, exchanges),
     recorded: outlines.length,
     ...(unread && steps > 0 && { unread }),
