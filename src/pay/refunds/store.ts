@@ -41,9 +41,9 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
     { limit, order: 'oldest' },
   )
 
-/** The first and the last refunds of a payment, READ_AT_ONCE of each, oldest first. */
-export const endsOfRefunds = (database: Database, payment_id: string) =>
-  findEnds(database, refundRows, [where('payment_id = ?', payment_id)], READ_AT_ONCE)
+/** The first and the last refunds of a payment, `most` of each, oldest first. */
+export const endsOfRefunds = (database: Database, payment_id: string, most = READ_AT_ONCE) =>
+  findEnds(database, refundRows, [where('payment_id = ?', payment_id)], most)
 
 /** Counting these takes SQLite some 10 ms. */
 export const REFUNDS_COUNTED = 100_000

@@ -68,12 +68,14 @@ ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(
     const newest = { limit: 1, order: 'newest' } as const
     const [messages, refunds, [exchange]] = await Promise.all([
       messagesOfPayment(database, payment_id),
-      shownRefunds(database, payment, visit.now),
+      // Time changes the newest, and the sum if it changes others.
+      shownRefunds(database, payment, visit.now, LAST_REFUNDS),
       findExchanges(database, visit.account.room, { payment_id }, newest),
     ])
     const changes = [payment.events, messages.flatMap(attemptsOf), exchange ?? []].flat()
     const version = [
       payment.version,
+      payment.refunded_amount,
       exchange?.exchange_id,
       refunds.map(({ status }) => status),
       messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),

@@ -124,9 +124,14 @@ function shownMessages(messages: readonly MessageOutline[], exchanges: readonly 
   )
 }
 
-/** The first and the last refunds of a payment, oldest first. */
-export async function shownRefunds(database: Database, payment: Payment, now: AccountTime) {
-  const refunds = await endsOfRefunds(database, payment.payment_id)
+/** The first and the last refunds of a payment, `most` of each, oldest first. */
+export async function shownRefunds(
+  database: Database,
+  payment: Payment,
+  now: AccountTime,
+  most?: number,
+) {
+  const refunds = await endsOfRefunds(database, payment.payment_id, most)
   const statusOf = (refund: Refund) => refundStatus(refund, behaviourOf(payment), now)
   return refunds.map((refund): ShownRefund => ({ ...refund, status: statusOf(refund) }))
 }
