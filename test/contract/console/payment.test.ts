@@ -47,7 +47,10 @@ onEveryDatabase('The page of a payment in the console', options, service => {
     assert.equal(headingOf(page), 'Payment of £46.50 failed')
     const [created, opened, chose, reads, ...more] = stepsOf(page)
     assert.deepEqual(more, [])
-    assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}[\d,]+ ms.* created$/)
+    assert.match(
+      created ?? '',
+      /^[\d:]{8} POST \/v1\/payments → 201 {1,2}[\d,]+ ms · key \S+ created$/,
+    )
     assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
     const told =
       / POST \/secure\/\S+… scenario=declined → 200 .*failed, P0010 \(the card was declined\).*card_payment_failed → \S+: failed 2 attempts.*401 Unauthorized at [\d:]{8} in \d+ ms, at [\d:]{8} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there(?=.*no message to \S+: registered later)(?=.*no message to \S+: deactivated).*no message to \S+: not subscribed to card_payment_failed/s

@@ -21,8 +21,8 @@ import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from
 import { paths, perform } from './actions.ts'
 import { refundedText, statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
-import { FIRST_LINES, LAST_LINES, type Rows, rowsOf, shownRefunds, type Unread } from './rows.ts'
-import { countUnread, isAfter, type Step, timelineOf } from './timeline.ts'
+import { FIRST_LINES, LAST_LINES, type Rows, rowsOf, shownRefunds } from './rows.ts'
+import { countUnread, isAfter, isOwn, type Step, timelineOf } from './timeline.ts'
 import { MOST_NAMED, reasonFor, timelineNotes, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
@@ -35,11 +35,12 @@ export const payment = definePage({
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
-    const ends = endsOf(steps, rows.unread)
+    const ends = endsOf(steps, rows)
     const [first = 0, last = 0] = ends.map(({ length }) => length)
     const hidden = steps.length - first - last + countUnread(rows, steps)
     const parts = hidden > 0 ? ends : [steps]
-    const timeline = { ...rows, ...visit, above: new Set<string>() }
+    const { attemptsFrom } = rows
+    const timeline = { ...visit, payment, attemptsFrom, above: new Set<string>() }
     const notShown = `Not shown: ${ui.counted(hidden, 'step')} between the first ${inDigits(first)} and the last ${inDigits(last)}.`
     const hasWebhooks = rows.webhooks.length > 0
     const address = `payments/${payment.payment_id}`
@@ -139,7 +140,7 @@ function firstOf(steps: readonly Step[], lines: number): Step[] {
 }
 
 /** The steps that are shown of the beginning and of the end, or all of them. */
-function endsOf(steps: readonly Step[], unread?: Unread): (readonly Step[])[] {
+function endsOf(steps: readonly Step[], { payment, unread }: Rows): (readonly Step[])[] {
   const isShort = !unread && firstOf(steps, FIRST_LINES + LAST_LINES).length === steps.length
   if (isShort) return [steps]
   const head = unread ? steps.filter(step => !isAfter(unread, step)) : steps
@@ -148,7 +149,7 @@ function endsOf(steps: readonly Step[], unread?: Unread): (readonly Step[])[] {
   const last = new Set(firstOf(tail.toReversed(), LAST_LINES))
   return [
     steps.filter(step => first.has(step)),
-    steps.filter(step => !first.has(step) && (last.has(step) || step.isOwn)),
+    steps.filter(step => !first.has(step) && (last.has(step) || isOwn(step, payment))),
   ]
 }
 

@@ -18,7 +18,11 @@ import type { Rows, ShownMessage } from './rows.ts'
 import type { MissingMessage, Step } from './timeline.ts'
 
 /** `above` has the sentences that the page says already: a cause or a note is said once. */
-type Timeline = AccountVisit & Pick<Rows, 'attemptsFrom'> & { payment: Payment; above: Set<string> }
+type Timeline = AccountVisit & {
+  payment: Payment
+  attemptsFrom: Rows['attemptsFrom']
+  above: Set<string>
+}
 
 const origins: Record<NonNullable<Payment['origin']>, string> = {
   seed: 'This payment was made by farthing seed, without requests.',
@@ -93,11 +97,11 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${ui.link(`${root}messages/${exchange.message_id}`, ui.untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
-  const why = refusalText(exchange) ?? (code && field)
+  const why = exchange.refused && ended !== 'reset' ? (refusalText(exchange) ?? field ?? '') : ''
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
-    code && html`refused with ${code}${why !== undefined && html`: ${ui.untrusted(why)}`}`,
-    !code && why && ui.untrusted(why),
+    code && html`refused with ${code}${why && html`: ${ui.untrusted(why)}`}`,
+    !code && why !== '' && ui.untrusted(why),
     key_id && `key ${ui.nameOfKey(key_id)}`,
     kind === 'page' && agentOf(exchange),
     by_hand && nameOfAttempt(by_hand),

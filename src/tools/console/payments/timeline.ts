@@ -22,8 +22,6 @@ export type Step = {
   exchange: Exchange | undefined
   /** The heading of a step without an exchange; '' for others. */
   cause: string
-  /** Whether the payment changed its state or was captured: such a step is always shown. */
-  isOwn: boolean
   events: PaymentEvent[]
   refunds: ShownRefund[]
   messages: ShownMessage[]
@@ -58,7 +56,6 @@ function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Know
     at: exchange.at,
     exchange,
     cause: '',
-    isOwn: events.length > 0,
     events: events.flatMap(position => payment.events[position] ?? []),
     refunds: [known.refunds.get(refundNamed(exchange)) ?? []].flat(),
     messages: messages.toSorted().flatMap(id => known.messages.get(id) ?? []),
@@ -81,15 +78,18 @@ function dueAt({ captured_at, ...payment }: Payment, at: number): DueStep['step'
   return due?.at === at ? due.step : undefined
 }
 
+/** Whether the payment changed its state or was captured: such a step is always shown. */
+export const isOwn = ({ exchange, events, at }: Drawn, { captured_at }: Payment): boolean =>
+  events.length > 0 || (!exchange && at === captured_at)
+
 function withCause(step: Drawn, { payment, unread }: Rows): Drawn {
-  const { at, events, refunds } = step
+  const { at, refunds } = step
   const due = dueAt(payment, at)
-  const isOwn = due !== undefined || events.length > 0
-  if (due) return { ...step, isOwn, cause: `The ${due}, when it was due` }
+  if (due) return { ...step, cause: `The ${due}, when it was due` }
   // An exchange that was not read may have caused it.
   const isUnread = unread && at > unread.from - LONGEST_REQUEST && at < unread.to + LONGEST_REQUEST
-  const missing = `equest not ${isUnread ? 'shown' : 'recorded'}`
-  return { ...step, isOwn, cause: refunds.length > 0 ? `Refund: r${missing}` : `R${missing}` }
+  const how = isUnread ? 'shown' : 'recorded'
+  return { ...step, cause: `${refunds.length > 0 ? 'Refund: request' : 'Request'} not ${how}` }
 }
 
 /** The steps that no recorded request has caused: one for each time at which the payment changed. */
@@ -101,7 +101,7 @@ function unrecordedSteps(rows: Rows, recorded: Drawn[]) {
   const steps = new Map<number, Drawn>()
   const stepAt = (at: number): Drawn => {
     const effects = { events: [], refunds: [], messages: [], more: 0 }
-    const step = steps.get(at) ?? { at, exchange: undefined, cause: '', isOwn: false, ...effects }
+    const step = steps.get(at) ?? { at, exchange: undefined, cause: '', ...effects }
     steps.set(at, step)
     return step
   }
@@ -114,10 +114,9 @@ function unrecordedSteps(rows: Rows, recorded: Drawn[]) {
     if (!hasStep.has(sent)) stepAt(sent.message.created).messages.push(sent)
   // The exchanges that were not read have caused most of what came between those that were.
   return [...steps.values()]
-    .filter(({ at, events }) => {
-      const isOwn = events.length > 0 || at === captured_at
-      return isOwn || !unread || at <= unread.from || at >= unread.to
-    })
+    .filter(
+      step => isOwn(step, payment) || !unread || step.at <= unread.from || step.at >= unread.to,
+    )
     .map(step => withCause(step, rows))
 }
 
