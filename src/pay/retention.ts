@@ -71,8 +71,8 @@ const COUNTED = { rows: 'payment_counts where 1 = 1', key: 'account', value: 'bu
 
 /**
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted.
- * A message that was never delivered becomes FAILED, which is how the API already shows it, and is due no more. `now` is the machine's
- * time: an account's clock that is ahead deletes nothing earlier.
+ * A message that was never delivered becomes FAILED, which is how the API already shows it, and is due no more. `now`
+ * is the machine's time: an account's clock that is ahead deletes nothing earlier.
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const time = createTime(() => now)
