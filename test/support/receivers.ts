@@ -292,10 +292,7 @@ export const receivers: Record<string, Integration> = Object.fromEntries([
     const { callback_url } = await keeper.hook()
     await keeper.api.post('/control/webhooks', { callback_url })
   }),
-  attempted('slow ten times after the first', 'W1 warn x10, P15 note', [
-    9,
-    ...Array(10).fill(SLOW),
-  ]),
+  attempted('slow ten times', 'W1 warn x10, P15 note', [9, ...Array(10).fill(SLOW)]),
   attempted('slow nine times', 'P15 note', [9, ...Array(9).fill(SLOW)]),
   attempted('just fast enough', 'P15 note', [9, ...Array(10).fill(1_000)]),
   attempted('late twice', 'W1 fail x2, P15 note', [9, 'timeout', 9, 'timeout']),

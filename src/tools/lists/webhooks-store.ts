@@ -31,7 +31,7 @@ import {
 } from '../../platform/database/select.ts'
 import { isAmong, wasAccepted } from '../record/store.ts'
 
-/** A webhook with its newest message that was attempted. */
+/** A webhook with its newest message, of the newest FEWEST_SEARCHED one that was attempted if there is one. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
 
 /** The newest webhooks of the account with this status, at most `limit`, and how many there are. */
@@ -44,9 +44,11 @@ export async function listWebhooks(
   const rows = await database.query<WebhookRow & { total: number; last_id: string | null }>(
     `select ${webhookRows.columns},
        (select cast(count(*) as integer) from webhooks where account = $1 and status = $2) as total,
-       (select message_id from webhook_messages messages
-        where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
-        order by message_id desc limit 1) as last_id
+       (select message_id from
+          (select message_id, attempts from webhook_messages messages
+           where messages.webhook_id = webhooks.webhook_id
+           order by message_id desc limit ${FEWEST_SEARCHED}) newest
+        order by attempts = '[]', message_id desc limit 1) as last_id
      from webhooks where account = $1 and status = $2 order by webhook_id desc limit $3`,
     [room, status, limit],
   )
@@ -138,7 +140,7 @@ export type DeliveryFilter = {
 
 /** The most messages that are searched if no index has the filter: of all webhooks, and at least of each webhook. */
 const MOST_SEARCHED = 1_000
-const FEWEST_SEARCHED = 100
+export const FEWEST_SEARCHED = 100
 
 /** Only FAILED has a partial index. */
 export const isSearched = (status: MessageStatus | '' = ''): boolean =>

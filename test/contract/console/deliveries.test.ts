@@ -67,6 +67,15 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
       assert.equal(idsAndStatuses(await browser.get(`deliveries?${query}`)).length, count, query)
     const none = await browser.get('deliveries?event=card_payment_failed')
     assert.match(none.text, /newest 500 messages of each webhook were looked through/)
+    assert.match((await browser.get('webhooks')).text, /Last response Nothing was sent yet/)
+    // Messages that a plan delays have no attempt, and there may be any number of them.
+    const columns = 'webhook_id, payment_id, event_type, created, sent_as, status'
+    const sql = `insert into webhook_messages (message_id, attempts, claimed_until, ${columns})
+      select $1, '[]', 0, ${columns} from webhook_messages where webhook_id = $2 limit 1`
+    for (let i = 0; i < 100; i++)
+      await service().database.write([{ sql, values: [`zz${i}`, ours.webhook.external_id] }])
+    const { text } = await browser.get('webhooks')
+    assert.match(text, /None of the newest 100 messages was sent yet/)
   })
 
   test('all failed messages are sent again once, oldest first, and the page says what came of it', async t => {

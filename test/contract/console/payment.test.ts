@@ -24,10 +24,8 @@ onEveryDatabase('The page of a payment in the console', options, service => {
 
   test('shows what happened in order, with what caused what, and which webhooks got no message and why', async t => {
     const { api, browser } = await enter(service())
-    const answer = '{"error":"bad signature"}\u202e'
-    const behaviour: Behaviour = {
-      onRequest: ({ response }) => response.writeHead(401).end(answer),
-    }
+    const text = '{"error":"bad signature"}\u202e'
+    const behaviour: Behaviour = { onRequest: ({ response }) => response.writeHead(401).end(text) }
     const refusing = await subscribe(t, api, { behaviour })
     const archive = await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
     const old = await subscribe(t, api)

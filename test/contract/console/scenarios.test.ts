@@ -142,10 +142,8 @@ onSharedDatabases('Scenarios in the console', { control: true }, service => {
     const { refunds } = (await api.get(`/v1/${path}/refunds`)).body._embedded
     const statuses = refunds.map(({ amount, status }: Body) => `${amount} ${status}`).sort()
     assert.equal(statuses.join(), '1 success,2 error,3 submitted,4 success,5 success')
-    assert.match(
-      (await browser.get('accounts')).text,
-      /made in the console end is chosen with them/,
-    )
+    const { text } = await browser.get('accounts')
+    assert.match(text, /made in the console end is chosen with them/)
   })
 
   test('the banner after a charge says how it ended, or that its end comes later', async () => {

@@ -63,11 +63,9 @@ onEveryDatabase('Test accounts and resets', { ...receiving, control: true }, ser
     const running = await makeAccount(parent, { at, frozen: false })
     service().clock.advance(2_000)
     assert.equal((await running.api.createPayment()).created_date, '2026-03-29T01:00:00.000Z')
-    const now = await makeAccount(parent, { frozen: true })
-    assert.deepEqual(now.clock, {
-      now: new Date(service().clock.now()).toISOString(),
-      frozen: true,
-    })
+    const { clock } = await makeAccount(parent, { frozen: true })
+    const now = new Date(service().clock.now()).toISOString()
+    assert.deepEqual(clock, { now, frozen: true })
   })
 
   test('only the parent creates, lists and ends accounts: key and links of one stop at once, at every instance', async () => {
