@@ -6,7 +6,7 @@ import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
-import { watched } from '../../support/watched.ts'
+import { watched, watchedService } from '../../support/watched.ts'
 
 const SEVEN_DAYS = 604_800_000
 const DAY = 86_400_000
@@ -122,23 +122,14 @@ onEveryDatabase('Retention: sweep', service => {
       'select payment_id, account from payments',
     )
     assert.ok(row)
-    const more = Array.from(
-      { length: 450 },
-      (_, i): Statement => ({
-        sql: 'insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, 1)',
-        values: [
-          `${String(i).padStart(3, '0')}${row.payment_id.slice(3)}`,
-          row.payment_id,
-          row.account,
-        ],
-      }),
-    )
-    // As many refunds again. A sweep of an earlier version deleted their payment without them.
-    const orphans = more.map(({ sql, values: [id = null, , account = null] }) => ({
-      sql,
-      values: [id, older(row.payment_id, String(id).slice(0, 3)), account],
-    }))
-    await database.write([...more, ...orphans])
+    const { payment_id, account } = row
+    const sql =
+      'insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, 1)'
+    const more = Array.from({ length: 450 }, (_, i): Statement => {
+      const refund_id = older(payment_id, String(i).padStart(3, '0'))
+      return { sql, values: [refund_id, payment_id, account] }
+    })
+    await database.write(more)
     clock.advance(DELETED)
     await sweep(countingDeleted(database, 'refunds').counting, clock.now())
     const left = await rows(database)
@@ -262,4 +253,13 @@ onEveryDatabase('Retention: sweep', service => {
     const left = await database.query(sql, [payment_id])
     assert.deepEqual(left, Array(2).fill({ status: 'FAILED', due_at: null }))
   })
+})
+
+test('a sweep finds the rows of payments by their identifiers, however many rows the account keeps', async t => {
+  const { api, service, database, forget, assertPlans } = await watchedService(t)
+  await makePayment(api, 1)
+  service.clock.advance(DELETED)
+  forget()
+  await sweep(database, service.clock.now())
+  await assertPlans(/ (refunds|idempotency_keys|webhook_messages) /, /(payment|message)_id=\?/, 6)
 })
