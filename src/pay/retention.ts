@@ -91,29 +91,27 @@ async function sweepRoom(
   values: [before: string, room: string],
   stop: AbortSignal | undefined,
 ): Promise<void> {
-  const tables = Object.entries(PAYMENT_TABLES)
-  const old = tables.map(([table]) => `${table} where payment_id < $1 and account = $2`)
-  const oldMessages = `webhook_messages where payment_id < $1 and body is not null
-    and webhook_id in (select webhook_id from webhooks where account = $2)`
-  const first = [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`)
+  // No index has the other rows of a room in the order of their payments: so these lead to them.
+  const gone = 'select payment_id from payments where account = $2 and payment_id < $1'
+  const some = `payment_id in (${gone} order by payment_id limit ${STEP})`
+  const refunds = `select payment_id, refund_id from refunds where ${some} limit ${STEP}`
+  const messages = `webhook_messages where body is not null and ${some} limit ${STEP}`
   const change = [
-    ...tables.map(
-      ([table, key], i) => `delete from ${table} where (${key}) in
-        (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
-    ),
+    `delete from refunds where (payment_id, refund_id) in (${refunds})`,
     `update webhook_messages set body = null, due_at = null,
        status = case when status = 'PENDING' then 'FAILED' else status end
-     where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
+     where message_id in (select message_id from ${messages})`,
+    `delete from idempotency_keys where ${some}`,
+    `delete from payments where ${some}
+       and not exists (select 1 from refunds where refunds.payment_id = payments.payment_id)
+       and not exists (select 1 from webhook_messages messages
+         where messages.payment_id = payments.payment_id and messages.body is not null)`,
     // Last, because by the counters the next sweep finds the rows that an end of the process left.
-    `delete from payment_counts where bucket < $1 and account = $2
-       and coalesce(${first.join(', ')}) is null`,
+    `delete from payment_counts where bucket < $1 and account = $2 and not exists (${gone})`,
   ]
   while (!stop?.aborted) {
     await database.write(change.map(sql => ({ sql, values })))
-    const [any] = await database.query<{ payment_id: string | null }>(
-      `select coalesce(${first.join(', ')}) as payment_id`,
-      values,
-    )
-    if (!any?.payment_id) return
+    const [any] = await database.query(`${gone} limit 1`, values)
+    if (!any) return
   }
 }
