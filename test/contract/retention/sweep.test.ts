@@ -118,17 +118,9 @@ onEveryDatabase('Retention: sweep', service => {
     const { database, clock } = service()
     const api = await service().newAccount()
     await makePayment(api, 1)
-    const [row] = await database.query<{ payment_id: string; account: string }>(
-      'select payment_id, account from payments',
-    )
-    assert.ok(row)
-    const { payment_id, account } = row
-    const sql =
-      'insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, 1)'
-    const more = Array.from({ length: 450 }, (_, i): Statement => {
-      const refund_id = older(payment_id, String(i).padStart(3, '0'))
-      return { sql, values: [refund_id, payment_id, account] }
-    })
+    const sql = `insert into refunds (refund_id, payment_id, account, amount)
+      select $1, payment_id, account, 1 from payments`
+    const more = Array.from({ length: 450 }, (_, i): Statement => ({ sql, values: [`${i}`] }))
     await database.write(more)
     clock.advance(DELETED)
     await sweep(countingDeleted(database, 'refunds').counting, clock.now())
@@ -197,24 +189,26 @@ onEveryDatabase('Retention: sweep', service => {
     assert.ok(done.length > 0 && !done.includes('write'), done.join())
   })
 
-  test('the counters of rooms that ended are deleted at most 200 in one write, also if the rooms were used at one time', async () => {
+  test('the rows of rooms that ended are deleted at most 200 in one write, which looks at some 100 rooms', async () => {
     const { database, clock } = service()
-    const rooms = Array.from({ length: 450 }, (_, i) => `room-${i}`)
+    const rooms = Array.from({ length: 450 }, (_, i) => [`room-${i}`, i])
     await database.write(
-      rooms.flatMap((room): Statement[] => [
-        {
-          sql: 'insert into ended_rooms (room, account, since) values ($1, $1, 0)',
-          values: [room],
-        },
-        {
-          sql: `insert into payment_counts (account, bucket, payments) values ($1, '06g29a', 1)`,
-          values: [room],
-        },
-      ]),
+      rooms.flatMap(values =>
+        [
+          'insert into ended_rooms (room, account, since) values ($1, $1, $2)',
+          `insert into payment_counts (account, bucket, payments) values ($1, '06g29a', $2)`,
+        ].map(sql => ({ sql, values })),
+      ),
     )
     const { counting, deleted } = countingDeleted(database, 'payment_counts')
-    await deleteEndedRooms(counting, clock.now())
+    const looked: number[] = []
+    const noting = watched(counting, ([step], kind) => {
+      const [from, until] = step?.values ?? []
+      if (kind === 'write' && until) looked.push(Math.min(450, Number(until)) - Number(from))
+    })
+    await deleteEndedRooms(noting, clock.now())
     assert.equal(deleted(), 450)
+    assert.ok(Math.max(...looked) <= 101, looked.join())
   })
 
   test('a sweep takes no step for a test account that has ended while its clock stood still', async () => {
