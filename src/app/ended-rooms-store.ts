@@ -66,7 +66,26 @@ export async function emptyRooms(
 ): Promise<boolean> {
   const [any] = await database.query(`${ENDED} limit 1`, period)
   if (!any) return !stop?.aborted
+  const parts = await Array.fromAsync(partsOf(database, period))
   for (const table of Object.entries(ROOM_TABLES))
-    await deleteInSteps(database, table, [isOld(table[0]), ...period], stop)
+    for (const part of parts) await deleteInSteps(database, table, [isOld(table[0]), ...part], stop)
   return !stop?.aborted
+}
+
+/** Each step of a deletion looks at all rooms of its period: at so many, or more if they ended in one millisecond. */
+const ROOMS_AT_ONCE = 100
+
+/** Parts of the period in which so many rooms ended. */
+async function* partsOf(
+  database: Database,
+  [from, until]: [from: MachineTime, until: MachineTime],
+) {
+  for (let begin: MachineTime | undefined = from; begin !== undefined; ) {
+    const [next]: { since: MachineTime }[] = await database.query(
+      `select since from ended_rooms where since > $1 and since < $2 order by since limit 1 offset ${ROOMS_AT_ONCE}`,
+      [begin, until],
+    )
+    yield [begin, next?.since ?? until] as const
+    begin = next?.since
+  }
 }
