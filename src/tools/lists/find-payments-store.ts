@@ -82,7 +82,7 @@ export async function findPayments(
   range: Range,
   { limit, order }: Part,
 ): Promise<Payment[]> {
-  const { sought, refunded, passed } = search.filter
+  const { sought, refunded, passed, reference, status } = search.filter
   const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
   const isBounded = most > 0 && sought?.by !== 'reference'
   const least = isBounded ? await newestFrom(database, search, most) : ''
@@ -90,7 +90,9 @@ export async function findPayments(
   const part = { limit: refunded ? Math.max(BODIES_AT_ONCE, limit) : limit, order }
   const read = (range: Range) => {
     if (sought?.by === 'reference') return findByReference(database, search, { ...range, ...part })
-    if (sought?.by === 'metadata')
+    // Any number of payments may have the reference, of which none has the status.
+    const isRare = reference !== undefined && (passed ?? status) !== undefined && !sought
+    if (sought?.by === 'metadata' || isRare)
       return findInSteps(database, search, { range, least, sought }, part)
     const all = [...conditionsOf(search, range, least), ...(sought ? [ofSought(sought)] : [])]
     return findPart(database, paymentRows, all, part)
@@ -109,9 +111,12 @@ export async function findPayments(
 /** The payments whose bodies one query looks at. Held by test/contract/console/payments.test.ts. */
 const BODIES_AT_ONCE = 500
 
-type InSteps = { range: Range; least: string; sought: Scanned }
+/** The same for a query that looks at columns only. */
+const ROWS_AT_ONCE = 5_000
 
-/** At most `limit` payments whose bodies match. Each query looks at so few that it holds nobody up. */
+type InSteps = { range: Range; least: string; sought: Scanned | undefined }
+
+/** At most `limit` payments that match. Each query looks at so few that it holds nobody up. */
 async function findInSteps(
   database: Database,
   search: Search,
@@ -119,13 +124,18 @@ async function findInSteps(
   { limit, order }: Part,
 ): Promise<Payment[]> {
   const found: Payment[] = []
+  const part = { limit: sought ? BODIES_AT_ONCE : ROWS_AT_ONCE, order }
+  const { passed, status, ...inIndex } = search.filter
+  const looked = sought ? search : { ...search, filter: inIndex }
   for (let rest = range; ; ) {
-    const part = { limit: BODIES_AT_ONCE, order }
-    const last = await lastOf(database, conditionsOf(search, rest, least), part)
+    const last = await lastOf(database, conditionsOf(looked, rest, least), part)
     const step =
       last === undefined || order === 'newest' ? rest : { ...rest, before: textAfter(last) }
     const lowest = order === 'newest' ? (last ?? least) : least
-    const conditions = [...conditionsOf(search, step, lowest), ofSought(sought)]
+    const conditions = [
+      ...conditionsOf(search, step, lowest),
+      ...(sought ? [ofSought(sought)] : []),
+    ]
     const left = { limit: limit - found.length, order }
     found.push(...(await findPart(database, paymentRows, conditions, left)))
     if (last === undefined || found.length === limit) return found
