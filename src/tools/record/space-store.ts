@@ -12,7 +12,7 @@ import { APART, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { numbered, where } from '../../platform/database/select.ts'
 import type { Quota } from './admission.ts'
-import { BYTES } from './store.ts'
+import { BYTES, isAmong } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
 export const keptOf = (isTestAccount: boolean): number =>
@@ -105,8 +105,25 @@ const STEP = 1_000
  */
 export async function deleteOldExchanges(database: Database, now: MachineTime, stop?: AbortSignal) {
   await deleteInSteps(database, TABLE, ['exchange_id < $1', idFloor(now - DAY)], stop)
-  const gone = `payment_id is not null and payment_id < $1 and account not in (${APART})`
-  await deleteInSteps(database, TABLE, [gone, idFloor(now - RETENTION_MS + 1)], stop)
+  const apart = new Set((await database.query<{ room: string }>(APART)).map(({ room }) => room))
+  // In steps, because an account that is behind may have all of these rows.
+  for (let last = { payment_id: '', exchange_id: '' }; !stop?.aborted; ) {
+    const some = await database.query<typeof last & { account: string }>(
+      `select payment_id, exchange_id, account from exchanges
+       where payment_id is not null and (payment_id, exchange_id) > ($1, $2) and payment_id < $3
+       order by payment_id, exchange_id limit ${DELETED}`,
+      [last.payment_id, last.exchange_id, idFloor(now - RETENTION_MS + 1)],
+    )
+    const gone = some.filter(({ account }) => !apart.has(account))
+    const { sql, values } = isAmong(
+      'exchange_id',
+      gone.map(({ exchange_id }) => exchange_id),
+    )
+    if (gone.length > 0)
+      await database.write([{ sql: numbered(`delete from exchanges where ${sql}`), values }])
+    if (some.length < DELETED) return
+    last = some.at(-1) ?? last
+  }
 }
 
 type Sized = { exchange_id: string; bytes: number }
