@@ -75,7 +75,10 @@ function actedIn(exchanges: readonly Evidence[]): Set<Evidence> {
     const { kind, operation, began } = exchange
     const id = idOf(exchange)
     const messages = pending.get(id) ?? []
-    if (kind === 'out') pending.set(id, [...messages, exchange])
+    if (kind === 'out') {
+      messages.push(exchange)
+      pending.set(id, messages)
+    }
     if (kind === 'out' || kind === 'action' || operation === 'createPayment') continue
     // Each of several messages that come together may be followed by a request.
     const message = messages.pop()
