@@ -2,7 +2,7 @@ import { RECORD_ROWS, STEP_BYTES } from '../../core/budgets.ts'
 import { padded } from '../../core/gather.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
-import { fold, groupOf } from '../../platform/database/fold.ts'
+import { fold } from '../../platform/database/fold.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import {
   allOf,
@@ -100,10 +100,10 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
 
 const ofReference = (room: string, folded: string): Condition =>
   where(
-    `(payment_id in (select payment_id from payments where account = ?
-     and reference_group = ? and reference_folded = ?) or reference_folded = ?)`,
+    // Not "in (select ..)": any number of payments may have the reference.
+    `(exists (select 1 from payments where payments.payment_id = exchanges.payment_id
+       and payments.account = ? and payments.reference_folded = ?) or reference_folded = ?)`,
     room,
-    groupOf(folded),
     folded,
     folded,
   )
