@@ -3,7 +3,7 @@ import type { Database, MachineTime } from '../core/ports.ts'
 import { MINUTE } from '../core/time.ts'
 import { DELETION_DELAY_MS } from '../pay/retention.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
-import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
+import { deleteInSteps, STEP } from '../platform/database/delete-in-steps.ts'
 
 /** Milliseconds after the end of a room, when no request that began before that end still writes. */
 const LATE_REQUESTS = 5 * MINUTE
@@ -32,9 +32,10 @@ const isOld = (table: string): string =>
     ? `webhook_id in (select webhook_id from webhooks where account in (${ENDED}))`
     : `account in (${ENDED})`
 
-/** Expired test accounts of which no row is left. */
+/** The first expired test accounts of which no row is left. */
 const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
-  and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
+  and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)
+  order by name limit ${STEP}`
 
 /** Ends test accounts a day after they expired: if a wrong clock is corrected before that, their keys work again. */
 export async function endExpiredAccounts(database: Database, now: MachineTime, stop?: AbortSignal) {
@@ -50,12 +51,14 @@ export async function endExpiredAccounts(database: Database, now: MachineTime, s
 export async function deleteEndedRooms(database: Database, now: MachineTime, stop?: AbortSignal) {
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return
-  const ended = { sql: 'delete from ended_rooms where since < $1', values: [until] }
+  await deleteInSteps(database, ['ended_rooms', 'room'], ['since < $1', until], stop)
+  // The keys first: the accounts say which.
   const forget = ['api_keys where account', 'accounts where name'].map(rows => ({
     sql: `delete from ${rows} in (${FORGOTTEN})`,
     values: [now],
   }))
-  await database.write([ended, ...forget])
+  while (!stop?.aborted && (await database.query(FORGOTTEN, [now])).length > 0)
+    await database.write(forget)
 }
 
 /** Deletes the rows of rooms that ended at or after `from` and before `until`. Resolves false if `stop` was aborted. */

@@ -17,7 +17,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
     const newest = newestMigration()
     // Undoes the newest migration.
     for (const sql of [
-      'alter table refunds drop column ended_at',
+      'drop index webhooks_active',
+      'drop index api_keys_by_account',
       `delete from migrations where number = ${newest}`,
     ])
       await database.write([{ sql, values: [] }])

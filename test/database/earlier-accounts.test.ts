@@ -18,6 +18,8 @@ const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-acc
 /** Undoes every migration since behaviours. */
 const BEFORE_BEHAVIOURS = [
   'drop index exchanges_accepted_by_hand',
+  'drop index webhooks_active',
+  'drop index api_keys_by_account',
   'alter table exchanges drop column method',
   'alter table exchanges drop column broken',
   'alter table exchanges drop column by_hand',

@@ -2,7 +2,7 @@ import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core
 import { padded } from '../../core/gather.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { findKeys, livesAt } from '../../platform/accounts/store.ts'
-import { findOne, where } from '../../platform/database/select.ts'
+import { findOne, join, numbered, where } from '../../platform/database/select.ts'
 import { isGone, type Reading } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
 import type { Attempt, Message, MessageStatus, Webhook, WebhookStatus } from './webhook.ts'
@@ -165,15 +165,41 @@ export async function bodyOfMessage(database: Database, message_id: string) {
 
 type Due = Pick<Message, 'message_id' | 'webhook_id' | 'sent_as'> & { due_at: AccountTime }
 
-/** The messages of the account that are due to be sent again at `now`, in order of time. */
-export const dueMessages = (database: Database, room: string, now: AccountTime, limit: number) =>
-  database.query<Due>(
-    `select message_id, messages.webhook_id, due_at, sent_as
-     from webhooks join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
-     where webhooks.account = $1 and due_at <= $2 and messages.status = 'PENDING'
-     order by due_at, message_id limit ${limit}`,
+/** The most webhooks whose due messages one query reads: those whose messages have waited longest. */
+const WEBHOOKS_AT_ONCE = 64
+
+/**
+ * The messages of the account that are due to be sent again at `now`, in order of time. Of each webhook it reads at most
+ * `limit`, sorted by the index: many may be due at once.
+ */
+export async function dueMessages(
+  database: Database,
+  room: string,
+  now: AccountTime,
+  limit: number,
+): Promise<Due[]> {
+  const webhooks = await database.query<{ webhook_id: string }>(
+    `select webhook_id from (select webhook_id, (select min(due_at) from webhook_messages messages
+         where messages.webhook_id = webhooks.webhook_id and due_at is not null) as least
+       from webhooks where account = $1) known
+     where least <= $2 order by least limit ${WEBHOOKS_AT_ONCE}`,
     [room, now],
   )
+  if (webhooks.length === 0) return []
+  const columns = 'message_id, webhook_id, due_at, sent_as'
+  // Padded with a webhook that does not exist.
+  const parts = padded(webhooks).map(({ webhook_id }, i) =>
+    where(
+      `select * from (select ${columns} from webhook_messages where webhook_id = ? and due_at <= ?
+         and status = 'PENDING' order by due_at, message_id limit ${limit}) webhook_${i}`,
+      i < webhooks.length ? webhook_id : '',
+      now,
+    ),
+  )
+  const { sql, values } = join(parts, ' union all ')
+  const ordered = `select * from (${sql}) due order by due_at, message_id limit ${limit}`
+  return database.query<Due>(numbered(ordered), values)
+}
 
 /** Fails its `expect` if another instance took the message. If this one stops then, `recover` makes the attempt. */
 export const takeDue = (

@@ -267,6 +267,7 @@ test('Looking for unsent messages reads no history: it happens every few seconds
   const request = cancelledPayment(api)
   await held.next()
   service.clock.advance(60_000)
+  await assertPlans(/ webhooks /, /webhooks_active|\(webhook_id=\?/, 2)
   forget()
   const [app] = service.apps
   void app?.deliveries.recover()
