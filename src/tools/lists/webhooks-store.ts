@@ -98,16 +98,17 @@ export async function newestFailures(
 ): Promise<Failure[]> {
   if (webhooks.length === 0) return []
   const columns = 'message_id, webhook_id, status, attempts'
+  // Plans may have postponed any number of messages, which have no attempt, also once their payment is gone.
   const parts = webhooks.flatMap(({ webhook_id }, i) => [
     where(
-      `select * from (select ${columns} from webhook_messages
-         where webhook_id = ? and message_id >= ? and body is not null and ${isOpen('webhook_messages')}
-         order by message_id desc limit ?) failed_${i}`,
+      `select * from (select ${columns} from (select ${columns}, payment_id, body from webhook_messages
+           where webhook_id = ? and message_id >= ? and status = 'FAILED' order by message_id desc limit ?) failed_${i}
+         where body is not null and ${isOpen(`failed_${i}`)} order by message_id desc limit ?) open_${i}`,
       webhook_id,
       idFloor(since),
+      Math.max(searchedOf(webhooks.length), limit),
       limit,
     ),
-    // Plans may have postponed any number of messages, which have no attempt.
     where(
       `select ${columns} from (select ${columns}, payment_id, body from webhook_messages
          where webhook_id = ? and due_at is not null order by due_at limit ?) waiting_${i}
