@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../../src/core/account.ts'
-import type { Send } from '../../../src/core/ports.ts'
+import type { Send, Value } from '../../../src/core/ports.ts'
 import { accountOfName, leaveRoom } from '../../../src/platform/accounts/store.ts'
 import { createFollow } from '../../../src/platform/outbound/follow.ts'
 import type { Body } from '../../support/client.ts'
@@ -39,15 +39,18 @@ onEveryDatabase(
       if (!made) await api.post('/control/webhooks', { callback_url: 'https://hooks.example.org/' })
       const { payment_id } = await api.createPayment()
       await api.post(`/v1/payments/${payment_id}/cancel`)
-      // Takes the message from the instance that wrote it. If that instance was faster, takes another message.
-      const sql = `update webhook_messages set claimed_until = 0
-        where payment_id = $1 and attempts = '[]' and claimed_until <= $2`
-      const values = [payment_id, service().clock.now() + 500]
-      if (!(await service().database.write([{ sql, values, expect: 1 }]))) return cancelled(owner)
+      const change = (sql: string, ...values: Value[]) =>
+        service().database.write([{ sql: `update webhook_messages set ${sql}`, values, expect: 1 }])
+      // Takes the message from the instance that wrote it. If that instance was faster, ends it, and takes another one.
+      const unsent = `claimed_until = 0 where payment_id = $1 and attempts = '[]' and claimed_until <= $2`
+      if (!(await change(unsent, payment_id, service().clock.now() + 500))) {
+        await change(`status = 'FAILED', due_at = null where payment_id = $1`, payment_id)
+        return cancelled(owner)
+      }
       const account = async () =>
         (await accountOfName(service().database, name)) ?? assert.fail('no account')
       const message = async (): Promise<Body> =>
-        (await api.get('/control/messages')).body.results[0]
+        (await api.get(`/control/messages?payment_id=${payment_id}`)).body.results[0]
       return { owner, payment_id, account, message }
     }
 
