@@ -42,12 +42,8 @@ const SECOND_STEP = new URL(
   import.meta.url,
 )
 
-const keyNamed = (name: string) => [
-  {
-    sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)',
-    values: [name],
-  },
-]
+const INSERT_KEY = 'insert into api_keys (key_id, account, hash, created) values ($1, $1, $1, 1)'
+const keyNamed = (name: string) => [{ sql: INSERT_KEY, values: [name] }]
 
 const steps = (database: Database) =>
   database.query<{ number: number; name: string }>(

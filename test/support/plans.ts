@@ -14,10 +14,8 @@ export function planning(service: () => Service) {
     // Gives the record the order of the requests, also through two instances.
     clock.advance(1)
     const url = path.startsWith('http') ? new URL(path).pathname : path
-    return sendUnchecked(`${baseUrls[turn++ % baseUrls.length]}${url}`, {
-      key: api.key,
-      ...options,
-    })
+    const sent = { key: api.key, ...options }
+    return sendUnchecked(`${baseUrls[turn++ % baseUrls.length]}${url}`, sent)
   }
   const create = (api: Client, fields: object = {}, headers: Record<string, string> = {}) =>
     send(api, '/v1/payments', { method: 'POST', json: { ...webPayment, ...fields }, headers })

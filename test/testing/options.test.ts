@@ -91,11 +91,9 @@ describe('The library', () => {
       account.waitForPayment(undefined as unknown as string),
       /^TypeError: waitForPayment: undefined is not a payment, a payment_id or a reference$/,
     )
+    const missing = /^TypeError: complete: (undefined|'')/
     for (const which of [undefined, {}, ''])
-      await assert.rejects(
-        account.complete(which as string),
-        /^TypeError: complete: (undefined|'')/,
-      )
+      await assert.rejects(account.complete(which as string), missing)
   })
 
   test('a port that is in use is named, with what to do', async () => {

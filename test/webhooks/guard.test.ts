@@ -171,10 +171,8 @@ test('Proxy variables are ignored.', async t => {
   })
   t.after(() => child.kill())
   const opened = await connectionsDuring(async () => {
-    const [output] = await Promise.all([
-      child.stdout.setEncoding('utf8').toArray(),
-      once(child, 'exit'),
-    ])
+    const printed = child.stdout.setEncoding('utf8').toArray()
+    const [output] = await Promise.all([printed, once(child, 'exit')])
     assert.deepEqual(JSON.parse(output.join('')), ['200 OK', 'connection failed'])
   })
   assert.equal(opened, 2)

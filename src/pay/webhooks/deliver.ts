@@ -127,12 +127,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     beside(work) {
       void track([work(ports.isStopping ?? (() => false)).catch(onFault)])
     },
-    async recover(stop) {
-      const webhooks = await webhooksToRecover(database, time.wall())
-      await track(
-        webhooks.map(id => recoverWebhook(ports, id, atDatabase(id), stop).catch(onFault)),
-      )
-    },
+    recover: createRecover(ports, atDatabase, track),
     async settled() {
       while (underway.size > 0) await Promise.all(underway)
     },
@@ -169,6 +164,24 @@ async function sendLater(
   const written = { message_id, claimed_until: at + first }
   const claim = claimMessage(written, ports.time.wall() + claimOf(sent_as))
   if (await atDatabase.claim(claim)) await deliverMessage(ports, message, atDatabase)
+}
+
+/** Leaves out the webhooks of which an earlier call still sends messages: else each call would add a loop for them. */
+function createRecover(
+  ports: DeliveryPorts,
+  atDatabaseOf: (room: string) => AtDatabase,
+  track: (deliveries: Promise<unknown>[]) => Promise<void>,
+) {
+  const isBusy = new Set<string>()
+  return async (stop?: AbortSignal): Promise<void> => {
+    const webhooks = await webhooksToRecover(ports.database, ports.time.wall())
+    const recover = (id: string) => {
+      isBusy.add(id)
+      const sending = recoverWebhook(ports, id, atDatabaseOf(id), stop)
+      return sending.catch(ports.onFault).finally(() => isBusy.delete(id))
+    }
+    await track(webhooks.filter(id => !isBusy.has(id)).map(recover))
+  }
 }
 
 /** Sends the unsent messages of a webhook. Stops if the oldest is claimed: the other instance or request sends them. */

@@ -26,9 +26,8 @@ onEveryDatabase('Accounts: API keys', service => {
 
   test('only the SHA-256 of an API key is stored', async () => {
     const { key, key_id } = await newKey('kept')
-    const rows = await service().database.query('select * from api_keys where key_id = $1', [
-      key_id,
-    ])
+    const sql = 'select * from api_keys where key_id = $1'
+    const rows = await service().database.query(sql, [key_id])
     const text = JSON.stringify(rows)
     const digest = await crypto.subtle.digest('SHA-256', Buffer.from(key))
     assert.ok(text.includes(Buffer.from(digest).toString('hex')))

@@ -97,9 +97,8 @@ test('a request that could not be read by a mistake is recorded as not evaluated
 })
 
 test('the return_url of a refused create is not compared, because nothing limits its values', () => {
-  const metadata = Object.fromEntries(
-    Array.from({ length: 2_000 }, (_, i) => [`${i}`, `value${i}`]),
-  )
+  const entries = Array.from({ length: 2_000 }, (_, i) => [`${i}`, `value${i}`])
+  const metadata = Object.fromEntries(entries)
   const return_url = `https://a.example/${'a/'.repeat(15_000)}value1`
   const requestBody = JSON.stringify({ ...webPayment, metadata, return_url })
   const refused = { ...posted, status: 422, requestBody }

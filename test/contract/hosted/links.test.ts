@@ -159,10 +159,9 @@ onOneDatabase(
       const hidden = await api.postForm('/secure', { chargeTokenId: token })
       assert.equal(formOf(hidden, 'submit-card-details').action, '/demo/farthing/secure')
 
+      const addresses = /<(?:link|script)[^>]*(?:href|src)="([^"]*)"/g
       for (const { text } of [page, confirm, hidden, await api.get('/secure/mistyped')])
-        for (const [, address = ''] of text.matchAll(
-          /<(?:link|script)[^>]*(?:href|src)="([^"]*)"/g,
-        ))
+        for (const [, address = ''] of text.matchAll(addresses))
           assert.match(address, /^\/demo\/farthing\/assets\//)
     })
 

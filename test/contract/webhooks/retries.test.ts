@@ -85,6 +85,22 @@ onEveryDatabase(
       assert.equal((await message()).attempts.length, 1)
     })
 
+    test('An instance that looks again for unsent messages sends those of a webhook one after the other', async () => {
+      const { owner } = await cancelled()
+      await cancelled(owner)
+      const held = holdSends()
+      const next = instanceOn(service(), held.send)
+      const all = next.recover()
+      await held.next()
+      const other = held.next()
+      await Promise.race([next.recover(), other])
+      assert.equal(held.calls.length, 1)
+      held.endAll(200)
+      await other
+      held.endAll(200)
+      await all
+    })
+
     test('A message that failed is sent again by one of two instances, at its time and not before', async () => {
       const { account, message } = await cancelled()
       const [one, other] = [instance(500), instance(200)]
