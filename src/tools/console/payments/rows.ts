@@ -29,9 +29,9 @@ export type ShownMessage = {
   again: AcceptedSend | undefined
 }
 
-/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 400 KB. */
+/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 300 KB. */
 export const FIRST_LINES = 50
-export const LAST_LINES = 200
+export const LAST_LINES = 150
 
 /** The exchanges of a long history that were not read: between the first FIRST_LINES and the last LAST_LINES. */
 export type Unread = {
