@@ -52,11 +52,12 @@ export async function deleteEndedRooms(database: Database, now: MachineTime, sto
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return
   await deleteInSteps(database, ['ended_rooms', 'room'], ['since < $1', until], stop)
-  // The keys first: the accounts say which.
-  const forget = ['api_keys where account', 'accounts where name'].map(rows => ({
-    sql: `delete from ${rows} in (${FORGOTTEN})`,
-    values: [now],
-  }))
+  // The keys first: the accounts say which. Another instance may delete some of these accounts meanwhile.
+  const forget = [
+    `delete from api_keys where account in (${FORGOTTEN})`,
+    `delete from accounts where name in (${FORGOTTEN})
+       and not exists (select 1 from api_keys where api_keys.account = accounts.name)`,
+  ].map(sql => ({ sql, values: [now] }))
   while (!stop?.aborted && (await database.query(FORGOTTEN, [now])).length > 0)
     await database.write(forget)
 }

@@ -55,12 +55,11 @@ export const COUNTER_PREFIX = 5
 const oldestStored = (now: number, behaviour: Behaviour): string =>
   idFloor(now - keptFor[behaviour] - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
-/** Tables whose rows are deleted with their payment, and the columns by which rows are chosen. The payment is last. */
+/** Tables whose rows are deleted before their payment, and the columns by which rows are chosen. */
 export const PAYMENT_TABLES = {
   // A payment may have as many refunds as it has pence.
   refunds: 'payment_id, refund_id',
   idempotency_keys: 'payment_id',
-  payments: 'payment_id',
 }
 
 /** Rooms to sweep one by one: the clock is behind the machine's, or payments stay longer. Ended accounts have none. */
@@ -91,21 +90,24 @@ async function sweepRoom(
   values: [before: string, room: string],
   stop: AbortSignal | undefined,
 ): Promise<void> {
-  // No index has the other rows of a room in the order of their payments: so these lead to them.
+  // Only payments have an index by room and identifier, so the other rows are found through them.
   const gone = 'select payment_id from payments where account = $2 and payment_id < $1'
   const some = `payment_id in (${gone} order by payment_id limit ${STEP})`
-  const refunds = `select payment_id, refund_id from refunds where ${some} limit ${STEP}`
-  const messages = `webhook_messages where body is not null and ${some} limit ${STEP}`
+  const tables = Object.entries(PAYMENT_TABLES)
+  const messages = 'webhook_messages where body is not null'
+  // Another instance may sweep beside this one, and on PostgreSQL each statement sees what that has committed.
+  const isLast = [messages, ...tables.map(([table]) => `${table} where 1 = 1`)].map(
+    rows => `not exists (select 1 from ${rows} and payment_id = payments.payment_id)`,
+  )
   const change = [
-    `delete from refunds where (payment_id, refund_id) in (${refunds})`,
+    ...tables.map(
+      ([table, key]) =>
+        `delete from ${table} where (${key}) in (select ${key} from ${table} where ${some} limit ${STEP})`,
+    ),
     `update webhook_messages set body = null, due_at = null,
        status = case when status = 'PENDING' then 'FAILED' else status end
-     where message_id in (select message_id from ${messages})`,
-    `delete from idempotency_keys where ${some}`,
-    `delete from payments where ${some}
-       and not exists (select 1 from refunds where refunds.payment_id = payments.payment_id)
-       and not exists (select 1 from webhook_messages messages
-         where messages.payment_id = payments.payment_id and messages.body is not null)`,
+     where message_id in (select message_id from ${messages} and ${some} limit ${STEP})`,
+    `delete from payments where ${[some, ...isLast].join(' and ')}`,
     // Last, because by the counters the next sweep finds the rows that an end of the process left.
     `delete from payment_counts where bucket < $1 and account = $2 and not exists (${gone})`,
   ]

@@ -42,7 +42,7 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
   )
 
 /** The first and the last refunds of a payment, `most` of each, oldest first. */
-export const endsOfRefunds = (database: Database, payment_id: string, most: number) =>
+export const endsOfRefunds = (database: Database, payment_id: string, most = READ_AT_ONCE) =>
   findEnds(database, refundRows, [where('payment_id = ?', payment_id)], most)
 
 /** Counting these takes SQLite some 10 ms. */

@@ -179,10 +179,11 @@ export async function dueMessages(
   limit: number,
 ): Promise<Due[]> {
   const webhooks = await database.query<{ webhook_id: string }>(
-    `select webhook_id from (select webhook_id, (select min(due_at) from webhook_messages messages
+    `with known as materialized (
+       select webhook_id, (select min(due_at) from webhook_messages messages
          where messages.webhook_id = webhooks.webhook_id and due_at is not null) as least
-       from webhooks where account = $1) known
-     where least <= $2 order by least limit ${WEBHOOKS_AT_ONCE}`,
+       from webhooks where account = $1)
+     select webhook_id from known where least <= $2 order by least limit ${WEBHOOKS_AT_ONCE}`,
     [room, now],
   )
   if (webhooks.length === 0) return []

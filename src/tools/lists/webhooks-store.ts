@@ -31,7 +31,7 @@ import {
 } from '../../platform/database/select.ts'
 import { isAmong, wasAccepted } from '../record/store.ts'
 
-/** A webhook with its newest message, of the newest FEWEST_SEARCHED one that was attempted if there is one. */
+/** A webhook with the newest of its last FEWEST_SEARCHED messages that was attempted, or else its newest message. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
 
 /** The newest webhooks of the account with this status, at most `limit`, and how many there are. */
@@ -87,9 +87,9 @@ export const isOpen = (table: string, status: 'FAILED' | 'PENDING' = 'FAILED'): 
 type Failure = Pick<DeliveryRow, 'message_id' | 'webhook_id' | 'status'> & { last: Attempt }
 
 /**
- * The messages of each of these webhooks that need attention, and whose bodies are kept: the newest `limit` that failed,
- * of changes at `since` or later, in milliseconds on the account's clock, and those that will be sent again soonest.
- * The one with the newest attempt comes first.
+ * The messages of each of these webhooks that need attention, and whose bodies are kept: at most `limit` of the newest
+ * that have FAILED, of changes at `since` or later, in milliseconds on the account's clock, and those that will be sent
+ * again soonest. The one with the newest attempt comes first.
  */
 export async function newestFailures(
   database: Database,
@@ -141,7 +141,7 @@ export type DeliveryFilter = {
 
 /** The most messages that are searched if no index has the filter: of all webhooks, and at least of each webhook. */
 const MOST_SEARCHED = 1_000
-export const FEWEST_SEARCHED = 100
+const FEWEST_SEARCHED = 100
 
 /** Only FAILED has a partial index. */
 export const isSearched = (status: MessageStatus | '' = ''): boolean =>

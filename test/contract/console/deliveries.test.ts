@@ -75,7 +75,7 @@ onEveryDatabase('The deliveries of all webhooks', receiving, service => {
     for (let i = 0; i < 100; i++)
       await service().database.write([{ sql, values: [`zz${i}`, ours.webhook.external_id] }])
     const { text } = await browser.get('webhooks')
-    assert.match(text, /None of the newest 100 messages was sent yet/)
+    assert.match(text, /None of the newest messages was sent yet/)
   })
 
   test('all failed messages are sent again once, oldest first, and the page says what came of it', async t => {

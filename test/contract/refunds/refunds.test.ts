@@ -20,7 +20,7 @@ async function refund(api: Client, payment: Body, amount: number): Promise<Body>
 
 // contract/pages, retention/gone, described-requests and domain/search-page test a search of refunds.
 onSharedDatabases('Refunds', { control: true }, service => {
-  test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first and the last 200', async () => {
+  test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first and the last 500', async () => {
     const { name, api } = await service().namedAccount()
     const { payment_id } = await paidPayment(api)
     const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
@@ -32,8 +32,8 @@ onSharedDatabases('Refunds', { control: true }, service => {
     assert.deepEqual(listed, ids)
     assert.equal(body.payment_id, payment_id)
     const { html } = await (await signIn(service(), api)).get(`payments/${payment_id}`)
-    const shown = [199, 200, 1_000, 1_001].filter(i => html.includes(ids[i] ?? ''))
-    assert.deepEqual(shown, [199, 1_001])
+    const shown = [499, 500, 700, 701].filter(i => html.includes(ids[i] ?? ''))
+    assert.deepEqual(shown, [499, 701])
   })
 
   test('a refund has the same body in its own GET, in the list and in the search, and less in the 202, and is submitted for exactly 5 seconds, then success', async () => {

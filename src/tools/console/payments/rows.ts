@@ -29,7 +29,7 @@ export type ShownMessage = {
   again: AcceptedSend | undefined
 }
 
-/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 300 KB. */
+/** The lines of the beginning and of the end of a long timeline that are shown: the page stays below 400 KB. */
 export const FIRST_LINES = 50
 export const LAST_LINES = 150
 
@@ -68,7 +68,7 @@ export async function rowsOf(
   const [outlines, messages, refunds, refundCount, webhooks] = await Promise.all([
     outlinesOfPayment(database, key),
     messagesOfPayment(database, payment_id),
-    shownRefunds(database, payment, now, FIRST_LINES + LAST_LINES),
+    shownRefunds(database, payment, now),
     countRefunds(database, payment_id),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
@@ -129,7 +129,7 @@ export async function shownRefunds(
   database: Database,
   payment: Payment,
   now: AccountTime,
-  most: number,
+  most?: number,
 ) {
   const refunds = await endsOfRefunds(database, payment.payment_id, most)
   const statusOf = (refund: Refund) => refundStatus(refund, behaviourOf(payment), now)

@@ -18,7 +18,7 @@ import {
 import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { testEvents } from '../../deliver/test-message.ts'
-import { FEWEST_SEARCHED, type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
+import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
@@ -89,7 +89,7 @@ export const webhookRows = (
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
   const attempt = last && attemptsOf(last).at(-1)
   if (!last) return 'Nothing was sent yet'
-  if (!attempt) return `None of the newest ${FEWEST_SEARCHED} messages was sent yet`
+  if (!attempt) return 'None of the newest messages was sent yet'
   const { at, result } = attempt
   const again = acceptedSince(last, accepted)
   return html`${ui.deliveryTag(last.status)} ${ui.untrusted(result)}, ${ui.time(at)}${againPart(again, now)}`
