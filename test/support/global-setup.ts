@@ -57,6 +57,7 @@ export async function globalTeardown(): Promise<void> {
 const ROOT = join(import.meta.dirname, '../..')
 /** The same folder in each run, so that Node finds the code that it compiled in earlier runs. */
 const FOLDER = join(ROOT, 'node_modules/.cache/farthing-command')
+const COPIED = ['package.json', 'bin/farthing.js', 'bin/installation.js', 'bin/package.json']
 const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 
 /**
@@ -66,7 +67,8 @@ const COMPILED = ['farthing.cjs', 'platform/database/sqlite/thread.cjs']
 async function bundleCommand(): Promise<string> {
   const draft = join(FOLDER, `draft-${process.pid}`)
   const dist = join(FOLDER, 'dist')
-  mkdirSync(join(dist, 'platform/database/sqlite'), { recursive: true })
+  for (const folder of [join(dist, 'platform/database/sqlite'), join(FOLDER, 'bin')])
+    mkdirSync(folder, { recursive: true })
   for (const folder of shippedFolders) {
     mkdirSync(dirname(join(dist, folder)), { recursive: true })
     const link = join(dist, folder)
@@ -75,9 +77,9 @@ async function bundleCommand(): Promise<string> {
     rmSync(link, { force: true })
     symlinkSync(relative(dirname(link), join(ROOT, 'src', folder)), link)
   }
-  for (const name of ['bin', 'package.json'])
-    cpSync(join(ROOT, name), join(FOLDER, name), { recursive: true })
   await bundleService(draft)
+  for (const file of COPIED) cpSync(join(ROOT, file), join(draft, file))
+  for (const file of COPIED) renameSync(join(draft, file), join(FOLDER, file))
   for (const file of COMPILED) renameSync(join(draft, file), join(dist, file))
   rmSync(draft, { recursive: true })
   return join(FOLDER, 'bin/farthing.js')
