@@ -65,10 +65,7 @@ describe('npm test', () => {
     const options = { env, encoding: 'utf8' } as const
     const { status, stdout } = spawnSync(process.execPath, ['--test', file], options)
     assert.equal(status, 1)
-    assert.match(
-      stdout,
-      /All tests have ended, but not the process\. It is kept by: .*TCPServerWrap/,
-    )
+    assert.match(stdout, /All tests have ended, but not the process\. It is kept by: .*TCPServer/)
   })
 
   test('ends tests that wait for a minute, with what they started, and names the test; those that work go on', async t => {

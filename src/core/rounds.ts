@@ -45,14 +45,14 @@ export function createRounds<Item>() {
     next,
     /** Ends the turn of the owner whose item `next` has just returned. */
     pass,
-    /** The next items, one of each owner in turn, and at most `most`. */
-    take(most: number): Item[] {
+    /** The next items, one of each owner in turn, until their weights, each at least 1, make `most`. */
+    take(most: number, weightOf: (item: Item) => number = () => 1): Item[] {
       const taken: Item[] = []
-      while (taken.length < most) {
+      for (let weight = 0; weight < most; pass()) {
         const item = next()
         if (item === undefined) break
         taken.push(item)
-        pass()
+        weight += weightOf(item)
       }
       return taken
     },

@@ -14,7 +14,7 @@ import { tempFolder } from '../support/folders.ts'
 
 const put = (value: number) => [{ sql: 'insert into a values ($1)', values: [value] }]
 
-test('Concurrent writes share commits and keep their order', async t => {
+test('Concurrent writes share commits, large writes smaller ones, and keep their order', async t => {
   const commits: number[] = []
   const database = openSqlite({
     path: join(tempFolder(), 'farthing.db'),
@@ -32,6 +32,10 @@ test('Concurrent writes share commits and keep their order', async t => {
   const committed = commits.reduce((sum, writes) => sum + writes)
   assert.equal(committed, values.length)
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
+  commits.length = 0
+  const large = Array.from({ length: 1_000 }, () => put(1)).flat()
+  await Promise.all(values.slice(0, 12).map(() => database.write(large)))
+  assert.ok(Math.max(...commits) <= 4, `${commits}`)
 })
 
 test('Damage to the record of requests fails its writes alone, from then on without a try', () => {

@@ -149,6 +149,10 @@ function settleOne({ resolve, reject }: Pending, result: Result, unknown: Error 
 
 /** The most writes in one batch. With larger batches each of the two threads waits for the other in turn. */
 const LARGEST_BATCH = 32
+/** A write with more values counts as several: others would wait for its rows. */
+const VALUES_OF_ONE = 100
+const weightOf = ({ statements }: Pending): number =>
+  Math.max(1, statements.reduce((sum, { values }) => sum + values.length, 0) / VALUES_OF_ONE)
 /** The most batches that the writer has at once. While it commits one, the next is already there. */
 const MOST_UNDERWAY = 2
 
@@ -171,7 +175,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
   function commitNext(): void {
     if (unknown) for (const { reject } of queue.take(Infinity)) reject(unknown)
     if (queue.length() === 0 || underway.size >= MOST_UNDERWAY) return
-    const batch = queue.take(LARGEST_BATCH)
+    const batch = queue.take(LARGEST_BATCH, weightOf)
     const committed = writer.commit(batch.map(({ statements }) => statements)).then(results => {
       underway.delete(committed)
       settle(batch, results)
