@@ -33,7 +33,7 @@ test('Concurrent writes share commits, large writes smaller ones, and keep their
   assert.equal(committed, values.length)
   assert.ok(commits.length < values.length / 10, `${commits.length} commits`)
   commits.length = 0
-  const large = Array.from({ length: 1_000 }, () => put(1)).flat()
+  const large = Array.from({ length: 4_000 }, () => put(1)).flat()
   await Promise.all(values.slice(0, 12).map(() => database.write(large)))
   assert.ok(Math.max(...commits) <= 4, `${commits}`)
 })

@@ -150,7 +150,7 @@ function settleOne({ resolve, reject }: Pending, result: Result, unknown: Error 
 /** The most writes in one batch. With larger batches each of the two threads waits for the other in turn. */
 const LARGEST_BATCH = 32
 /** A write with more values counts as several: others would wait for its rows. */
-const VALUES_OF_ONE = 100
+const VALUES_OF_ONE = 400
 const weightOf = ({ statements }: Pending): number =>
   Math.max(1, statements.reduce((sum, { values }) => sum + values.length, 0) / VALUES_OF_ONE)
 /** The most batches that the writer has at once. While it commits one, the next is already there. */
