@@ -179,6 +179,7 @@ onEveryDatabase('A listener', { control: true }, service => {
     holdTimers(t, 20_000, 30_000) // its own wait
     const { api, start, webhook, next, history, connectedFor } = await listening(service())
     const learns = async (what: () => Promise<{ status: number }>) => {
+      service().clock.advance(WAITING) // so that connectedFor sees this request, not the one before
       const look = next()
       await connectedFor(WAITING)
       assert.ok((await what()).status < 300)
