@@ -18,12 +18,8 @@ async function serve(t: TestContext, control: boolean, env: Env = {}) {
   t.after(() => service.stop())
   const behaviour = env.FARTHING_BEHAVIOUR ? 'govuk-pay' : 'specification'
   const api = createClient([service.baseUrl], FARTHING_API_KEY, behaviour)
-  const settings = {
-    FARTHING_URL: service.baseUrl,
-    FARTHING_API_KEY,
-    DATABASE_URL: 'sqlite::memory:',
-  }
-  const run = (line: string) => runHere({ args: line.split(' '), env: settings })
+  const own = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
+  const run = (line: string) => runHere({ args: line.split(' '), env: own })
   return { service, api, run }
 }
 

@@ -33,10 +33,7 @@ export const jobs: Jobs = {
       'kill -9 of PgBouncer in transaction mode and of PostgreSQL behind it, in turn, under two instances and 16 clients',
     run: crashPooler,
   },
-  'damaged-record': {
-    title: 'A damaged record of requests, and kill -9 (SQLite)',
-    run: damageRecord,
-  },
+  'damaged-record': { title: 'A damaged record, and kill -9 (SQLite)', run: damageRecord },
 }
 
 const sentence = (report: CrashReport): string =>

@@ -10,9 +10,7 @@ const FLOOD = new URL('../faults/process/flood.ts', import.meta.url)
 export const job: Job = {
   title: 'floods of a minute each, beside an ordinary client, on both databases',
   run: ({ scale }) =>
-    attackAll(
-      Object.assign({}, ...Object.keys(floods).map(flood => flooded(flood, 60_000 * scale))),
-    ),
+    attackAll(Object.assign({}, ...Object.keys(floods).map(name => flooded(name, 60_000 * scale)))),
 }
 
 const flooded = (flood: string, ms: number) =>

@@ -237,11 +237,8 @@ describe('The analysis of a signature', () => {
   test('The analysis accepts bodies that are not JSON, not text, or nested too deeply', async () => {
     for (const each of [Buffer.from([0xff, 0, 0xfe]), '', '['.repeat(50_000), '[1,{"a":[]}]']) {
       const body = Buffer.from(each)
-      const { causes } = await analysed({
-        body,
-        header: hex(body),
-        computed: hex(body).slice(0, 20),
-      })
+      const [header, computed] = [hex(body), hex(body).slice(0, 20)]
+      const { causes } = await analysed({ body, header, computed })
       assert.deepEqual(causes, ['digest:cut-off'])
     }
   })

@@ -3,10 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listen } from './ports.ts'
 
 /** `change` may replace bytes of the server. */
-export async function startRelay(
-  target: number,
-  change: (bytes: Buffer) => Buffer = bytes => bytes,
-) {
+export async function startRelay(target: number, change: (bytes: Buffer) => Buffer = all => all) {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)

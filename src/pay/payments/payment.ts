@@ -53,7 +53,7 @@ export type Scenario = {
   refund?: 'held'
 }
 
-const ofScenario = ['scenario', 'can_retry', 'hold', 'confirm', 'capture', 'refund'] as const
+export const ofScenario = ['scenario', 'can_retry', 'hold', 'confirm', 'capture', 'refund'] as const
 
 /** The scenario in a plan, in a request or of a payment. */
 export const scenarioIn = (from: Scenario): Scenario =>

@@ -4,7 +4,7 @@ import type { Behaviour } from '../../core/account.ts'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import * as errors from '../../core/errors.ts'
 import { cardFault } from '../../pay/differences/cards.ts'
-import { type NewPayment, type Scenario, scenarioIn } from '../../pay/payments/payment.ts'
+import { type NewPayment, ofScenario, type Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
@@ -47,7 +47,8 @@ export const CAPTURE = 'capturePayment'
 export const MESSAGE = 'message'
 
 /** Whether the plan says how a payment, capture or refund ends. It has no fault then. */
-export const setsScenario = (plan: Plan): boolean => Object.keys(scenarioIn(plan)).length > 0
+export const setsScenario = (plan: Plan): boolean =>
+  ofScenario.some(name => plan[name] !== undefined)
 
 /** The reason why the plan cannot act on this payment, for example its mode; undefined if it can. */
 export function noteOn(plan: Plan, given: NewPayment): string | undefined {
@@ -97,7 +98,8 @@ function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   if (typeof wanted !== 'object') return wanted === value
   if (name !== 'metadata') return isDeepStrictEqual(wanted, value)
   const metadata = (value ?? {}) as Json // metadata is an object
-  return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
+  const wantedMetadata = wanted as Json
+  return Object.keys(wantedMetadata).every(key => metadata[key] === wantedMetadata[key])
 }
 
 export const asksForPayment = ({ given, payment_id }: Pick<Plan, 'given' | 'payment_id'>) =>

@@ -1,5 +1,5 @@
 import { PLANS } from '../../core/budgets.ts'
-import { inSizes } from '../../core/gather.ts'
+import { createSharing, inSizes } from '../../core/gather.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { countRows, where } from '../../platform/database/select.ts'
@@ -46,12 +46,13 @@ export function createKnownPlans(database: Database) {
     else remember(largeByLast, plan_id, plans, MOST_LARGE_ROOMS)
     return plans
   }
+  const share = createSharing<readonly Plan[]>()
   const remembered = (last: string) => byLast.get(last) ?? largeByLast.get(last)
 
   return {
     /** `last` is the plan_id of the last plan, if known. */
     known: async (room: string, last = ''): Promise<readonly Plan[]> =>
-      remembered(last) ?? read(room),
+      remembered(last) ?? share(room, async () => remembered(last) ?? read(room)),
     /** All plans as they are now. Only their counts are read, if the rest is remembered. */
     async counted(room: string): Promise<readonly Plan[]> {
       const counts = await database.query<Pick<Plan, 'plan_id' | 'seen' | 'acted'>>(

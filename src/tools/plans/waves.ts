@@ -12,16 +12,16 @@ type Counts = ReturnType<typeof countsOf>
 export function countsOf(read: readonly Plan[]) {
   const changed = new Map<string, Counted>()
   const plans = [...read]
+  const places = new Map(read.map(({ plan_id }, place) => [plan_id, place]))
   return {
     /** The plans with the counts of the requests so far. */
     plans,
     note(counted: readonly Counted[]) {
       for (const count of counted) {
         const { plan_id } = count.plan
-        const place = plans.findIndex(plan => plan.plan_id === plan_id)
         const before = changed.get(plan_id)
         changed.set(plan_id, { ...before, ...count, plan: before?.plan ?? count.plan })
-        plans[place] = { ...count.plan, seen: count.seen, acted: count.acted }
+        plans[places.get(plan_id) ?? -1] = { ...count.plan, seen: count.seen, acted: count.acted }
       }
     },
     /** The statements that write the counts, unless another instance has counted a request meanwhile. */

@@ -110,10 +110,7 @@ describe('farthing keys', () => {
     for (const args of [['create', '--create'], ['list']]) {
       const { code, stderr } = await keys(args, { DATABASE_URL: 'sqlite::memory:' })
       assert.equal(code, 1)
-      assert.match(
-        stderr,
-        /^farthing: DATABASE_URL is sqlite::memory:.* no command can reach it\n$/,
-      )
+      assert.match(stderr, /^farthing: DATABASE_URL is sqlite::memory:.*no command can reach it\n$/)
     }
   })
 })

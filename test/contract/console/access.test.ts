@@ -143,13 +143,8 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
   test('a page to go back to is one of the console, whatever the form says', async () => {
     const { key = '' } = await service().newAccount()
     const outside = 'https://evil.example/ //evil.example /secure ../docs javascript:alert(1)'
-    const broken = [
-      'payments/../../x',
-      'payments\r\nX: y',
-      'payments?a?\u0100',
-      'payments?a\r\nX: y',
-    ]
-    for (const to of [...outside.split(' '), ...broken, '']) {
+    const bad = ['payments/../../x', 'payments\r\nX: y', 'payments?a?\u0100', 'payments?a\r\nX: y']
+    for (const to of [...outside.split(' '), ...bad, '']) {
       const { location } = await stranger().post('sign-in', { key, to })
       assert.equal(location, '', to)
       const page = await stranger().get(`sign-in?${new URLSearchParams({ to })}`)

@@ -247,11 +247,7 @@ test('The JSON of a long list is made in slices, and two lists never in the same
     if (at.at(-1) !== turns) at.push(turns)
     return { id }
   }
-  const list = () => ({
-    total: ITEMS,
-    results: [...Array(ITEMS).keys()].values().map(item),
-    last: [],
-  })
+  const list = () => ({ total: ITEMS, results: Array(ITEMS).keys().map(item), last: [] })
   const sizes: number[] = []
   const request = { turn: { add: (bytes: number) => void sizes.push(bytes) } }
   const reply = { type() {} }

@@ -27,13 +27,7 @@ const captured = async (api: Client, fields = {}): Promise<Body> => {
 const shortOf = (types: string[]): string => types.join(' ').replaceAll('card_payment_', '')
 
 /** Fields of a card payment. It has the last two once a card was submitted. */
-const OF_CARD = [
-  '_links',
-  'provider_id',
-  'authorisation_mode',
-  'card_brand',
-  'authorisation_summary',
-]
+const CARD = ['_links', 'provider_id', 'authorisation_mode', 'card_brand', 'authorisation_summary']
 
 const BY_CONTROL = [true, 1, 0, 'P0102', 204, 'INACTIVE']
 
@@ -121,14 +115,14 @@ export const messages = {
         resource.state.code,
         resource.refund_summary.status,
         Object.keys(resource.settlement_summary).length,
-        OF_CARD.filter(name => name in resource).join(' '),
+        CARD.filter(name => name in resource).join(' '),
         resource.card_details && Object.keys(resource.card_details).length,
       ])
     },
     specification: [
-      ...Array(2).fill(['success', undefined, 'available', 2, OF_CARD.join(' '), 7]),
-      ['failed', 'P0010', 'unavailable', 0, OF_CARD.join(' '), 7],
-      ['cancelled', 'P0040', 'unavailable', 0, OF_CARD.slice(0, 3).join(' '), undefined],
+      ...Array(2).fill(['success', undefined, 'available', 2, CARD.join(' '), 7]),
+      ['failed', 'P0010', 'unavailable', 0, CARD.join(' '), 7],
+      ['cancelled', 'P0040', 'unavailable', 0, CARD.slice(0, 3).join(' '), undefined],
     ],
     'govuk-pay': [
       ['success', undefined, 'pending', 0, 'authorisation_summary', 7],
