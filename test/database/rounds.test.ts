@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { READ_TURN_MS, STEP_BYTES } from '../../src/core/budgets.ts'
 import { workFor } from '../../src/core/guests.ts'
 import type { Database, Value } from '../../src/core/ports.ts'
@@ -7,6 +9,7 @@ import { createRounds } from '../../src/core/rounds.ts'
 import { findWithin, where } from '../../src/platform/database/select.ts'
 import { connect } from '../../src/platform/database/sqlite/connection.ts'
 import { createReader } from '../../src/platform/database/sqlite/sqlite.ts'
+import { createBeginning } from '../../src/platform/http/beginning.ts'
 
 function startReader(milliseconds: number) {
   const order: string[] = []
@@ -35,6 +38,30 @@ test('A read waits for one step of each account that is busy, and not for all th
   assert.deepEqual(order.slice(0, 3), ['greedy', 'other', 'stranger'])
   await Promise.all([...greedy, ...other])
   close()
+})
+
+test('Requests wait while connections are accepted, for 200 ms at most', async t => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const server = new EventEmitter()
+  const begin = createBeginning(server)
+  const begunAfter = async (milliseconds: number) => {
+    const start = now
+    let begun: number | undefined
+    const connect = () => now - start < milliseconds && server.emit('connection')
+    connect()
+    begin('stranger', () => {
+      begun = now - start
+    })
+    for (; begun === undefined && now < start + 1_000; now += 10) {
+      await setImmediate()
+      connect()
+    }
+    return begun
+  }
+  assert.equal(await begunAfter(0), 0)
+  assert.equal(await begunAfter(100), 110)
+  assert.equal(await begunAfter(500), 200)
 })
 
 test('A batch of writes has one of each account in turn', () => {

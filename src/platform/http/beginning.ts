@@ -1,11 +1,22 @@
+import type { EventEmitter } from 'node:events'
 import { SLICE_MS } from '../../core/budgets.ts'
 import { createRounds } from '../../core/rounds.ts'
 
+/** Milliseconds for which requests wait at most while others connect. */
+const ACCEPTING_MS = 200
+
 /**
  * Lets requests begin their work at once, for SLICE_MS in each turn of the event loop: a turn may read hundreds of
- * requests. The others wait for the next turn, in which their accounts take turns.
+ * requests. The others wait for the next turn, in which their accounts take turns. After a turn that has accepted a
+ * connection all wait: Node accepts one in each turn, so new clients would wait for the work of those before them.
  */
-export function createBeginning() {
+export function createBeginning(server: EventEmitter) {
+  let hasAccepted = false
+  server.on('connection', () => {
+    hasAccepted = true
+  })
+  /** When requests began to wait for connections. */
+  let accepting: number | undefined
   const waiting = createRounds<() => void>()
   /** The end of this turn of the event loop. Only if work waits, it keeps the loop from waiting for the network. */
   let end: NodeJS.Immediate | undefined
@@ -23,8 +34,15 @@ export function createBeginning() {
     end = undefined
     if (waiting.length() > 0) {
       start().ref()
-      void beginWaiting()
+      if (!isAccepting()) void beginWaiting()
     }
+  }
+
+  function isAccepting(): boolean {
+    accepting = hasAccepted ? (accepting ?? began) : undefined
+    hasAccepted = false
+    if (accepting !== undefined && began - accepting >= ACCEPTING_MS) accepting = undefined
+    return accepting !== undefined
   }
 
   async function beginWaiting(): Promise<void> {
@@ -37,7 +55,7 @@ export function createBeginning() {
   }
 
   return (owner: string, work: () => void): void => {
-    if (waiting.length() === 0 && (!end || !isOver())) {
+    if (waiting.length() === 0 && !hasAccepted && (!end || !isOver())) {
       if (!end) start()
       work()
     } else {

@@ -30,7 +30,7 @@ export type Limits = ReturnType<typeof createLimits>
 /** Limits the requests in progress, which have arrived with their body. A stop begins by aborting `stopping`. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
-  const begin = createBeginning()
+  const begin = createBeginning(server)
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
