@@ -52,7 +52,7 @@ export function createKnownPlans(database: Database) {
   return {
     /** `last` is the plan_id of the last plan, if known. */
     known: async (room: string, last = ''): Promise<readonly Plan[]> =>
-      remembered(last) ?? share(room, async () => remembered(last) ?? read(room)),
+      remembered(last) ?? share(`${room} ${last}`, async () => remembered(last) ?? read(room)),
     /** All plans as they are now. Only their counts are read, if the rest is remembered. */
     async counted(room: string): Promise<readonly Plan[]> {
       const counts = await database.query<Pick<Plan, 'plan_id' | 'seen' | 'acted'>>(
