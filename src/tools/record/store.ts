@@ -25,6 +25,9 @@ import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 /** An SQL expression for roughly the bytes of a row. The databases know the length of a text without reading it. */
 export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 256'
 
+const PLACES = INSERTED.split(',').map((_, i) => `$${i + 1}`)
+const INSERT = `insert into exchanges (${INSERTED}) values (${PLACES.join(', ')})`
+
 /** Writes the exchange with this identifier. The JSON of its facts leaves out the values that `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
   const { room, payment_id, message_id, kind, operation, method, status, refused, ...rest } =
@@ -47,11 +50,7 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
   const { kind: sent = null, other_key } = body.by_hand ?? {}
   const searched = [refusedReference, Number(facts?.broken !== undefined), other_key ? null : sent]
   const values = [...columns, ...refusal, ...json, ...searched]
-  const places = values.map((_, i) => `$${i + 2}`).join(', ')
-  return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, ${places})`,
-    values: [exchange_id, ...values],
-  })
+  return exchange_id => ({ sql: INSERT, values: [exchange_id, ...values] })
 }
 
 /** A selection of the exchanges of an account. All conditions must hold. */
