@@ -61,7 +61,7 @@ const attacks = (scale: number): Record<string, Attack> => ({
   },
   'plans with skip': { bars, run: at => planning(at, 1_200 * scale) },
   'delays whose clients leave': {
-    bars,
+    bars: { memory: MEMORY, p99: REQUEST },
     async run(at) {
       const answer = { status: 503 }
       await plan(at, { on: 'createPayment', delay: 60_000, answer, times: 'always' })
