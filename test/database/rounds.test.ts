@@ -40,7 +40,7 @@ test('A read waits for one step of each account that is busy, and not for all th
   close()
 })
 
-test('Requests wait while connections are accepted, for 200 ms at most', async t => {
+test('Requests wait while connections are accepted, for 200 ms at most, and then not for as long', async t => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const server = new EventEmitter()
@@ -62,6 +62,7 @@ test('Requests wait while connections are accepted, for 200 ms at most', async t
   assert.equal(await begunAfter(0), 0)
   assert.equal(await begunAfter(100), 110)
   assert.equal(await begunAfter(500), 200)
+  assert.equal(await begunAfter(500), 0)
 })
 
 test('A batch of writes has one of each account in turn', () => {

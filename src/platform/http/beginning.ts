@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import { SLICE_MS } from '../../core/budgets.ts'
 import { createRounds } from '../../core/rounds.ts'
 
-/** Milliseconds for which requests wait at most while others connect. */
+/** Milliseconds for which requests wait at most while others connect. In as many after that they do not wait. */
 const ACCEPTING_MS = 200
 
 /**
@@ -39,10 +39,10 @@ export function createBeginning(server: EventEmitter) {
   }
 
   function isAccepting(): boolean {
-    accepting = hasAccepted ? (accepting ?? began) : undefined
+    if (!hasAccepted) accepting = undefined
+    else if (accepting === undefined || began - accepting >= 2 * ACCEPTING_MS) accepting = began
     hasAccepted = false
-    if (accepting !== undefined && began - accepting >= ACCEPTING_MS) accepting = undefined
-    return accepting !== undefined
+    return accepting !== undefined && began - accepting < ACCEPTING_MS
   }
 
   async function beginWaiting(): Promise<void> {

@@ -51,7 +51,10 @@ const WINDOW_BYTES = 3 * RECORDED_BODY_BYTES
 
 const maskForms = (text: string): string => text.replace(BY_FORM, maskForm)
 
-/** Whether a text may hold what BY_FORM masks. Most texts do not, and to look for that takes a seventh of the time. */
+/**
+ * Whether a text may hold what BY_FORM masks: 12 digits, also in groups, 52 characters of a token, or a key. Most texts
+ * do not, and to look for that takes a seventh of the time.
+ */
 function mayHoldSecret(text: string): boolean {
   let [ofId, digits] = [0, 0]
   for (let i = 0; i < text.length; i++) {
